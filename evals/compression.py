@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
         kept = dataset.first_users(options.limit_users) if options.limit_users else dataset
         results.append(measured(kept, KeptE5(options.cache)))
     if options.json:
-        print(json.dumps([asdict(one) for one in results]))
+        print(json.dumps([asdict(item) for item in results]))
     else:
         Console().print(_table(results))
 

@@ -8,7 +8,8 @@ The sets are `evals/data/conflicts_{en,zh}.jsonl`: pairs of messages. In an *upd
 no longer so; in a *compatible* pair it says the same again, more of it, or another matter. Each pair is told to a
 memory of its own without models, and then searched for by the words of the first message. *Superseded*: of the updates,
 those after which no current memory of the first message holds what is `gone`, neither in a listing nor in a search.
-*Wrongly superseded*: of the compatible pairs, those after which a memory of the first message is closed. A pair belongs
+*Wrongly superseded*: of the compatible pairs, those after which a memory of the first message is closed. *Doubted*: the
+updates after which what stays is in doubt, and the compatible pairs after which a memory is. A pair belongs
 to the test half by a hash of its id. The fresh part, `conflicts_fresh_{en,zh}.jsonl`, was written in rounds without a
 look at the rules; each round was counted once before it was used for tuning; half of the last six is `held`, counted
 and never used. With `--crowd` the pairs of the tuning half and the fresh part are told once more, after the messages of
@@ -45,6 +46,10 @@ class Score:
     wrongly: int = 0
     silent: int = 0
     """Compatible pairs of which a message gave no memory at all: they prove nothing."""
+    doubted: int = 0
+    """Updates after which what stays is in doubt."""
+    wrongly_doubted: int = 0
+    """Compatible pairs after which a memory of the first message is in doubt."""
     lost: int = 0
     """Pairs after which something else that was known before them is closed."""
     errors: list[str] = field(default_factory=list)
@@ -64,6 +69,8 @@ class Score:
             "compatible": self.compatible,
             "wrongly_superseded": round(self.wrong_share, 4),
             "silent": self.silent,
+            "doubted": self.doubted,
+            "wrongly_doubted": self.wrongly_doubted,
             "lost": self.lost,
         }
 
@@ -104,7 +111,8 @@ async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score, c
     found = (await memory.search(pair["before"], user_id=user, top_k=50, include="memories"))["results"]
     listed = await _all_of(memory, user)
     current = {item["id"]: item["memory"] for item in (*found, *listed) if "valid_to" not in item}
-    stale = [text for identity, text in said.items() if current.get(identity) == text]
+    doubted = {item["id"] for item in listed if "doubted" in item["tags"]}
+    stale = {identity: text for identity, text in said.items() if current.get(identity) == text}
     closed = [item for one in second for item in one.get("superseded", ())]
     lost = known - {item["id"] for item in listed}
     told = f"{pair['id']}  {pair['before']!r} … {pair['after']!r}\n        -> {_shown(first)} … {_shown(second)}"
@@ -114,12 +122,14 @@ async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score, c
     if pair["kind"] == "update":
         score.updates += 1
         score.superseded += bool(said) and not stale
+        score.doubted += bool(stale) and stale.keys() <= doubted
         if stale or not said:
             score.errors.append(f"stays      {told}")
         return
     score.compatible += 1
     score.silent += not first or not second
     score.wrongly += bool(closed)
+    score.wrongly_doubted += not doubted.isdisjoint(old)
     if closed:
         score.errors.append(f"wrongly    {told}")
 
@@ -147,13 +157,16 @@ def run(options: argparse.Namespace) -> None:
     """Prints what share of the updates is superseded, and of the compatible pairs wrongly; the errors asked for."""
     scores = asyncio.run(measure(options.embedder, crowd=options.crowd))
     if options.json:
-        print(json.dumps({f"{language}/{part}": one.as_dict() for (language, part), one in scores.items()}))
+        print(json.dumps({f"{language}/{part}": item.as_dict() for (language, part), item in scores.items()}))
         return
     for (language, part), score in scores.items():
         if part in chosen(options.errors) or (part == CROWD and options.errors != ["none"]):
             print(f"\n{language} {part}: {len(score.errors)} errors")
             print("\n".join(score.errors))
-    print(f"\n{'set':<12}{'updates':>9}{'superseded':>12}{'compatible':>12}{'wrongly':>9}{'silent':>8}{'lost':>6}")
+    print(
+        f"\n{'set':<12}{'updates':>9}{'superseded':>12}{'compatible':>12}{'wrongly':>9}{'silent':>8}{'lost':>6}{'doubted':>9}{'wrongly':>9}"
+    )
     for (language, part), score in scores.items():
         shares = f"{score.updates:>9}{score.recall:>12.1%}{score.compatible:>12}{score.wrong_share:>9.1%}"
-        print(f"{language + ' ' + part:<12}{shares}{score.silent:>8}{score.lost:>6}")
+        doubts = f"{score.doubted:>9}{score.wrongly_doubted:>9}"
+        print(f"{language + ' ' + part:<12}{shares}{score.silent:>8}{score.lost:>6}{doubts}")

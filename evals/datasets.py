@@ -195,7 +195,7 @@ def load_neighbours(_: Path) -> Dataset:
             user=row["user"],
             text=row["question"],
             category=f"{row['category']}-{row['user'][:2]}",
-            groups=tuple(frozenset([one]) for one in row["evidence"]),
+            groups=tuple(frozenset([item]) for item in row["evidence"]),
         )
         for row in rows
         if "question" in row

@@ -161,7 +161,7 @@ def run(args: argparse.Namespace) -> None:
     languages = LANGUAGES if args.language == "all" else (args.language,)
     scores = {(language, part): measure(language, part) for language in languages for part in PARTS}
     if args.json:
-        print(json.dumps({f"{language}/{part}": one.as_dict() for (language, part), one in scores.items()}))
+        print(json.dumps({f"{language}/{part}": item.as_dict() for (language, part), item in scores.items()}))
         return
     for (language, part), score in scores.items():
         if part in chosen(args.errors):

@@ -8,8 +8,9 @@ A log is added session by session (an hour without a message ends one) through `
 times, under a clock that shows the time of the session. Each question then goes to `get_context` with its defaults, as
 of an hour after the last message. The memory is that of the `owner` whom the first message names, else of the log's
 name. *Answered*: a message of the question's evidence stands behind a memory of the block.
-*First*: behind its best relevant memory. Whether a memory is good, junk or harmful is judged by reading; verdicts stand
-in `verdicts.jsonl` beside the logs, and memories without one are counted as `unjudged`.
+*First*: behind its best relevant memory. *Whole*: all messages of its evidence stand there. Whether a memory is good,
+junk or harmful is judged by reading; verdicts stand in `verdicts.jsonl` beside the logs, and memories without one are
+counted as `unjudged`.
 """
 
 from __future__ import annotations
@@ -46,20 +47,23 @@ class LogReport:
     memories: list[Item] = field(default_factory=list)
     """`memory`, `type`, `evidence` and `verdict` of each memory, closed ones too (`closed_by`)."""
     questions: list[Item] = field(default_factory=list)
-    """`question`, `answer`, `answered`, `first`, `tokens` and `context` of each question."""
+    """`question`, `answer`, `answered`, `first`, `whole`, `tokens` and `context` of each question."""
 
     def counts(self) -> Item:
         """Return the figures of the log."""
         current = [memory for memory in self.memories if not memory["closed_by"]]
-        verdicts = Counter(memory["verdict"] for memory in self.memories)
+        told = [memory for memory in current if not memory["doubted"]]
+        verdicts = Counter(memory["verdict"] for memory in self.memories if not memory["doubted"])
         return {
             "messages": self.messages,
-            "memories": len(current),
+            "memories": len(told),
+            "doubted": len(current) - len(told),
             "closed": len(self.memories) - len(current),
             **{verdict: verdicts[verdict] for verdict in ("good", "junk", "harmful", "unjudged")},
             "questions": len(self.questions),
             "answered": sum(question["answered"] for question in self.questions),
             "first": sum(question["first"] for question in self.questions),
+            "whole": sum(question["whole"] for question in self.questions),
         }
 
 
@@ -112,6 +116,7 @@ async def _memories(memory: AsyncMemory, user: str, *, log: str, verdicts: dict[
                 "closed_by": texts.get(superseded_by, superseded_by or "its time is over")
                 if "valid_to" in item
                 else "",
+                "doubted": "doubted" in item["tags"],
                 "verdict": verdicts.get((log, item["memory"]), "unjudged"),
             }
         )
@@ -128,6 +133,7 @@ async def _asked(memory: AsyncMemory, user: str, *, question: Item) -> Item:
         "answer": question["answer"],
         "answered": any(evidence & set(item["source_ids"]) for item in answer["memories"]),
         "first": best is not None and bool(evidence & set(best["source_ids"])),
+        "whole": bool(evidence) and evidence <= {name for item in answer["memories"] for name in item["source_ids"]},
         "tokens": answer["tokens"],
         "context": answer["context"],
     }
@@ -175,7 +181,8 @@ def _show(report: LogReport) -> None:
     print(f"\n── {report.name} " + "─" * 60)
     for memory in report.memories:
         closed = f"   CLOSED BY {memory['closed_by']!r}" if memory["closed_by"] else ""
-        print(f"{memory['verdict']:<9}[{memory['type']}] {memory['memory']}    ← {memory['evidence']}{closed}")
+        mark = "   IN DOUBT" if memory["doubted"] else closed
+        print(f"{memory['verdict']:<9}[{memory['type']}] {memory['memory']}    ← {memory['evidence']}{mark}")
     for question in report.questions:
         mark = "first" if question["first"] else "found" if question["answered"] else "MISSED"
         print(f"\n{mark}: {question['question']} → {question['answer']} ({question['tokens']} tokens)")

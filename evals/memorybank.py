@@ -81,14 +81,14 @@ async def replay(data: Path, language: str, *, embedder: str) -> Kept:
 def _rounds(history: dict[str, list[dict[str, str]]]) -> Iterator[tuple[datetime, list[dict[str, Any]]]]:
     for day in sorted(history):
         said_at = datetime.fromisoformat(day.replace("/", "-")).replace(hour=9, tzinfo=UTC)
-        for one in history[day]:
-            if not one.get("query", "").strip():
+        for item in history[day]:
+            if not item.get("query", "").strip():
                 continue
             yield (
                 said_at,
                 [
-                    {"role": "user", "content": one["query"], "timestamp": said_at},
-                    {"role": "assistant", "content": one.get("response") or "…", "timestamp": said_at},
+                    {"role": "user", "content": item["query"], "timestamp": said_at},
+                    {"role": "assistant", "content": item.get("response") or "…", "timestamp": said_at},
                 ],
             )
 

@@ -145,14 +145,14 @@ def _case(store: BeliefStore, case: Case) -> Outcome:
     user = case.get("userId", USER)
     context, seconds = build_context(store, case["query"], user=user, scopes=case["scope"], limit=limit)
     expect = case["expect"]
-    wanted = _wanted(expect)
-    precision, recall = precision_recall(context.relevant, wanted)
+    expected = _wanted(expect)
+    precision, recall = precision_recall(context.relevant, expected)
     return Outcome(
         case=case["caseId"],
         category=case["category"],
         precision=precision,
         recall=recall,
-        active=bool(wanted),
+        active=bool(expected),
         failures=failures(context, expect),
         seconds=seconds,
         leaks=context.leaks,
@@ -162,14 +162,14 @@ def _case(store: BeliefStore, case: Case) -> Outcome:
 def _turn(store: BeliefStore, session: str, *, turn: Case) -> Outcome:
     context, seconds = build_context(store, turn["userMessage"], user=USER, scopes=turn["scope"])
     expect = turn["expect"]
-    wanted = _wanted(expect)
-    precision, recall = precision_recall(context.relevant, wanted)
+    expected = _wanted(expect)
+    precision, recall = precision_recall(context.relevant, expected)
     return Outcome(
         case=f"{session}/{turn['turnIndex']}",
         category="Session-level noise isolation",
         precision=precision if context.relevant else None,
         recall=recall,
-        active=bool(wanted),
+        active=bool(expected),
         failures=failures(context, expect),
         seconds=seconds,
         drift=1.0 - precision if context.relevant and precision is not None else 0.0,
@@ -197,9 +197,9 @@ def failures(context: Context, expect: Case) -> list[str]:
     shown = {*context.pinned, *context.relevant}
     found = [f"forbidden: {name}" for name in beliefs.get("mustExclude", ()) if name in shown]
     if "shouldOnlyInclude" in beliefs:
-        wanted = set(beliefs["shouldOnlyInclude"])
-        found += [f"unexpected: {name}" for name in context.relevant if name not in wanted]
-        found += [f"missing: {name}" for name in sorted(wanted - set(context.relevant))]
+        expected = set(beliefs["shouldOnlyInclude"])
+        found += [f"unexpected: {name}" for name in context.relevant if name not in expected]
+        found += [f"missing: {name}" for name in sorted(expected - set(context.relevant))]
     noise = expect.get("noiseCheck", {}).get("mustNotSurface", ())
     found += [f"noise: {name}" for name in noise if name in shown]
     found += _tier("pinned", context.pinned, expect=expect.get("pinnedFacts", {}))

@@ -70,8 +70,8 @@ def table(tallies: dict[tuple[str, str], Tally]) -> Table:
     shown = Table(title="What is found of a topic that is to be forgotten (statements of our own)")
     for head in ("language", "half", "topics", "named: found", "meant: found", "… or shown", "wrong", "… shown"):
         shown.add_column(head, justify="left" if head in {"language", "half"} else "right")
-    for (language, half), one in tallies.items():
-        shown.add_row(*_cells(language, half, one=one))
+    for (language, half), item in tallies.items():
+        shown.add_row(*_cells(language, half, one=item))
     return shown
 
 

@@ -278,9 +278,9 @@ def run(options: argparse.Namespace) -> None:
         return
     found = {language: measure(language) for language in LANGUAGES}
     if options.json:
-        print(json.dumps({name: {how: one.as_dict() for how, one in by.items()} for name, by in found.items()}))
+        print(json.dumps({name: {how: item.as_dict() for how, item in by.items()} for name, by in found.items()}))
         return
     print(f"{'':<26}{'precision':>10}{'recall':>8}{'types':>8}")
     for name, by in found.items():
-        for how, one in by.items():
-            print(f"{f'{name} {how}':<26}" + "".join(f"{share:>8.3f}" for share in one.as_dict().values()))
+        for how, item in by.items():
+            print(f"{f'{name} {how}':<26}" + "".join(f"{share:>8.3f}" for share in item.as_dict().values()))

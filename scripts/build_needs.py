@@ -125,7 +125,7 @@ class Needs:
 
     def _best(self, found: Iterable[Wordings | None]) -> Wordings | None:
         """Those that the fewest texts hold, unless even these stand in most."""
-        rated = [(sum(map(self._share, one)), place, one) for place, one in enumerate(found) if one is not None]
+        rated = [(sum(map(self._share, item)), place, item) for place, item in enumerate(found) if item is not None]
         rating, _, best = min(rated, default=(math.inf, 0, None))
         return best if rating <= _USUAL else None
 
@@ -154,10 +154,10 @@ def sieves() -> Iterator[tuple[str, Sieve[Any]]]:
     """The sieves of the shipped packs, with their language."""
     for language, pack in Packs.load().by_language.items():
         of_pack = (*pack.rules.values(), *pack.rewrites.values(), pack.weighing.cues, pack.replies)
-        yield from ((language, one) for one in of_pack)
+        yield from ((language, item) for item in of_pack)
     for language in LANGUAGES:
         read = changes()
-        yield from ((language, one) for one in (read.reads[language], read.endings[language]))
+        yield from ((language, item) for item in (read.reads[language], read.endings[language]))
 
 
 def shipped() -> dict[str, set[str]]:
@@ -197,7 +197,7 @@ def listed() -> str:
         for pattern in patterns:
             pieces = needs.of(pattern)
             if pieces is not None:
-                parts = ("".join(sorted(one for one in pieces if len(one) == size)) for size in SIZES[language])
+                parts = ("".join(sorted(item for item in pieces if len(item) == size)) for size in SIZES[language])
                 lines.append("\t".join([name_of(pattern, language), *parts]))
     return HEAD + "\n".join(sorted(lines)) + "\n"
 

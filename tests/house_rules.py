@@ -416,9 +416,7 @@ RULES_FOR_THE_PACKAGE: tuple[Rule, ...] = (
 RULES_WITH_A_RATCHET: tuple[Rule, ...] = (a_name_is_a_noun_or_a_verb,)
 RULES_FOR_TESTS: tuple[Rule, ...] = (a_test_reads_as_a_sentence, unit_tests_use_fakes_instead_of_mocks)
 
-BANNED_NAMES_LEFT: Mapping[str, int] = {
-    "adapters": 8,
-}
+BANNED_NAMES_LEFT: Mapping[str, int] = {}
 """By room, how many banned names are left. The numbers may only fall; a room that is not named has none."""
 
 
@@ -448,7 +446,7 @@ def long_data_lines(text: str) -> list[tuple[int, int]]:
 
 MAX_CHARACTERS_A_LINE = 43.0
 """On average over all lines of code. It may only fall; the aim is 35."""
-MAX_COMPREHENSIONS = 41.5
+MAX_COMPREHENSIONS = 40.7
 """In a thousand lines of code. It may only fall; the aim is 15."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -19,8 +19,8 @@ def claim_excerpt(text: str, fact: str) -> str:
     parts = _SENTENCE.findall(text)
     if not parts or _width(text) <= _WIDTH:
         return text
-    wanted = _grams(fact)
-    best = max(range(len(parts)), key=lambda place: len(wanted & _grams(parts[place])))
+    expected = _grams(fact)
+    best = max(range(len(parts)), key=lambda place: len(expected & _grams(parts[place])))
     first = last = best
     while True:
         room = _WIDTH - _width("".join(parts[first : last + 1]))

@@ -96,9 +96,9 @@ def _loss(reader: Reader, teacher: Reader, batch: Batch) -> Tensor:
         return loss_of(outputs, batch)
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         before = teacher(batch.words, batch.segments, batch.mask)[batch.task].float()
-    wanted = functional.log_softmax(before, dim=-1)
+    expected = functional.log_softmax(before, dim=-1)
     got = functional.log_softmax(outputs[batch.task].float(), dim=-1)
-    return HELD_WEIGHT * functional.kl_div(got, wanted, reduction="batchmean", log_target=True)
+    return HELD_WEIGHT * functional.kl_div(got, expected, reduction="batchmean", log_target=True)
 
 
 def main() -> None:

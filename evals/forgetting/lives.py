@@ -133,12 +133,12 @@ def _is_apart(one: Item, other: Item) -> bool:
 def _exam(question: Question, *, said: Mapping[str, str], answer: str) -> Exam:
     evidence = frozenset().union(*question.groups)
     there: set[str] = set().union(*(terms(said[name]) for name in evidence))
-    wanted = frozenset(terms(str(answer))) & there
+    expected = frozenset(terms(str(answer))) & there
     return Exam(
         question.id,
         question.text,
         question.category,
-        lambda found: _set_marks(found, question.groups, wanted=wanted),
+        lambda found: _set_marks(found, question.groups, wanted=expected),
         evidence,
         question.asked_at,
     )

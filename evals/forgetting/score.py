@@ -41,7 +41,7 @@ def _set_figures(lived: Sequence[Lived], whole: Sequence[Lived]) -> Figures:
 
 def _left(lived: Sequence[Lived], whole: Sequence[Lived]) -> Figures:
     """Records and readable bytes at the end, over all users."""
-    ends, all_ends = [one.footprints[-1] for one in lived], [one.footprints[-1] for one in whole]
+    ends, all_ends = [item.footprints[-1] for item in lived], [item.footprints[-1] for item in whole]
     return {
         "users": len(lived),
         "records": sum(end.records for end in ends),
@@ -56,23 +56,23 @@ def _left(lived: Sequence[Lived], whole: Sequence[Lived]) -> Figures:
 def _year_figures(lived: Sequence[Lived], whole: Sequence[Lived]) -> Figures:
     """What is left and how it grew; what is still stored; what is found, against keeping everything."""
     left = _left(lived, whole)
-    lasting = sum(one.lasting for one in lived)
-    missed = [name for one in lived for name in one.missed]
+    lasting = sum(item.lasting for item in lived)
+    missed = [name for item in lived for name in item.missed]
     found = {
         group: _ratio(_mean(lived, "found", chosen), _mean(whole, "found", chosen)) for group, chosen in _CHOSEN.items()
     }
     return {
         **left,
         "compression": _ratio(1.0, left["share"]),
-        "growth": _growth([one.footprints for one in lived]),
-        "months": _months([one.footprints for one in lived]),
+        "growth": _growth([item.footprints for item in lived]),
+        "months": _months([item.footprints for item in lived]),
         "stored": 1 - len(missed) / lasting if lasting else 1.0,
         "lasting": lasting,
         "vital_lost": sum(_group_of(name, lived) in VITAL for name in missed),
         "missed": missed,
         "found": _mean(lived, "found", _CHOSEN["lasting"]),
         "recalled": found,
-        "retention": unseen_ratio([one.judged for one in lived]),
+        "retention": unseen_ratio([item.judged for item in lived]),
         "by_group": _by_group(lived, "found"),
         "first_by_group": _by_group(lived, "first"),
     }
@@ -85,11 +85,11 @@ def _by_group(lived: Sequence[Lived], what: str) -> dict[str, float]:
 
 
 def _group_of(fact: str, lived: Iterable[Lived]) -> str:
-    return next((mark.group for one in lived for mark in one.marks if mark.exam.startswith(f"{fact}?")), "")
+    return next((mark.group for item in lived for mark in item.marks if mark.exam.startswith(f"{fact}?")), "")
 
 
 def _groups(lived: Iterable[Lived]) -> list[str]:
-    return sorted({mark.group for one in lived for mark in one.marks})
+    return sorted({mark.group for item in lived for mark in item.marks})
 
 
 def _in(group: str) -> Callable[[Mark], bool]:
@@ -114,7 +114,7 @@ def _growth(footprints: Sequence[Sequence[Footprint]]) -> float | None:
     """Mean growth of all bytes a month over the last three months."""
     if min(map(len, footprints)) < 4:
         return None
-    before, after = (sum(one[at].size for one in footprints) for at in (-4, -1))
+    before, after = (sum(item[at].size for item in footprints) for at in (-4, -1))
     return float((after / before) ** (1 / 3) - 1) if before else None
 
 
@@ -122,9 +122,9 @@ def _months(footprints: Sequence[Sequence[Footprint]]) -> list[dict[str, int]]:
     """Over all users, who may have begun to talk on different days: sitting by sitting, under its latest day."""
     return [
         {
-            "day": max(one.day for one in ends),
-            "records": sum(one.records for one in ends),
-            "bytes": sum(one.size for one in ends),
+            "day": max(item.day for item in ends),
+            "records": sum(item.records for item in ends),
+            "bytes": sum(item.size for item in ends),
         }
         for ends in zip(*footprints, strict=True)
     ]
@@ -135,7 +135,7 @@ def _months(footprints: Sequence[Sequence[Footprint]]) -> list[dict[str, int]]:
 
 def _mean(lived: Iterable[Lived], what: str, chosen: Callable[[Mark], bool] = lambda _: True) -> float:
     """Over all questions of all users that have this mark."""
-    marks = [mark.marks[what] for one in lived for mark in one.marks if what in mark.marks and chosen(mark)]
+    marks = [mark.marks[what] for item in lived for mark in item.marks if what in mark.marks and chosen(mark)]
     return fmean(marks) if marks else 0.0
 
 

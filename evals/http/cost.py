@@ -114,6 +114,6 @@ async def _over_http(child: Child, messages: Sequence[bytes]) -> float:
 async def _in_process(memory: AsyncMemory, asked: Asked) -> float:
     gc.collect()
     began = time.process_time()
-    for one in asked:
-        await memory.search(one["query"], user_id=one["user_id"])
+    for item in asked:
+        await memory.search(item["query"], user_id=item["user_id"])
     return 1e3 * (time.process_time() - began) / len(asked)

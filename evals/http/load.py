@@ -72,7 +72,7 @@ async def _run(service: Child, users: Sequence[User], *, clients: int, seconds: 
             if status != 200:
                 failed.append(status)
 
-    await asyncio.gather(*(ask(one, Random(_SEED + number)) for number, one in enumerate(connections)))
+    await asyncio.gather(*(ask(item, Random(_SEED + number)) for number, item in enumerate(connections)))
     passed = time.perf_counter() - began
     whole = took["search"] + took["add"]
     figures = {

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     found = {}
     for name in options.set or SETS[:1]:
         users = dict(_users(name, options))
-        everybody = fitted_on([one for judged in users.values() for one in judged])
+        everybody = fitted_on([item for judged in users.values() for item in judged])
         coefficients = None if everybody is None else everybody.coefficients
         found[name] = {**scored(list(users.values()), seed=options.split), "everybody": coefficients}
     print(json.dumps(found) if options.json else "\n\n".join(_shown(name, figures) for name, figures in found.items()))
@@ -50,10 +50,10 @@ def _users(name: str, options: argparse.Namespace) -> Iterator[tuple[str, list[J
     there = 20 if name == "year" else len(LOADERS[name](options.data).users)
     for number in range(min(options.users or there, there)):
         if name == "year":
-            one = year_user(number, days=options.days, seed=options.seed, embedder=embedder)
+            item = year_user(number, days=options.days, seed=options.seed, embedder=embedder)
         else:
-            one = set_user(name, options.data, number=number)
-        judged = asyncio.run(one)
+            item = set_user(name, options.data, number=number)
+        judged = asyncio.run(item)
         used = sum(each.outcome.was_used for each in judged)
         print(f"{name} {number}: {len(judged):,} looked at, {used:,} used", file=sys.stderr, flush=True)
         yield str(number), judged

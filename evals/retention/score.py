@@ -26,7 +26,7 @@ FITTED: Final = "fitted on the other half"
 
 def fitted_on(judged: Sequence[Judged]) -> UsageModel | None:
     """Coefficients for people like these; None where there is too little to fit on."""
-    return fit([one.outcome for one in judged], before=NOTHING_KNOWN, sureness=LOOSELY)
+    return fit([item.outcome for item in judged], before=NOTHING_KNOWN, sureness=LOOSELY)
 
 
 def scored(users: Sequence[Sequence[Judged]], *, seed: int) -> dict[str, Any]:
@@ -38,15 +38,15 @@ def scored(users: Sequence[Sequence[Judged]], *, seed: int) -> dict[str, Any]:
     mixed = list(range(len(users)))
     Random(seed).shuffle(mixed)
     half = len(mixed) // 2
-    seen, unseen = ([one for user in part for one in users[user]] for part in (mixed[:half], mixed[half:]))
+    seen, unseen = ([item for user in part for item in users[user]] for part in (mixed[:half], mixed[half:]))
     model = fitted_on(seen)
     used, base = _used(unseen), float(_used(seen).mean()) if seen else 0.5
     told = {
         "constant": np.full(used.size, base),
-        "exponential curve": np.array([one.said.exponential for one in unseen]),
-        "power-law curve": np.array([one.said.power for one in unseen]),
+        "exponential curve": np.array([item.said.exponential for item in unseen]),
+        "power-law curve": np.array([item.said.power for item in unseen]),
         "usual coefficients": _chances(DEFAULT_USAGE_MODEL, unseen),
-        "learned of each user": np.array([one.said.learned for one in unseen]),
+        "learned of each user": np.array([item.said.learned for item in unseen]),
     }
     if model is not None:
         told[FITTED] = _chances(model, unseen)
@@ -83,11 +83,11 @@ def _reliability(chances: Numbers, used: Numbers) -> list[dict[str, float]]:
 
 
 def _used(judged: Sequence[Judged]) -> Numbers:
-    return np.array([one.outcome.was_used for one in judged], dtype=np.float64)
+    return np.array([item.outcome.was_used for item in judged], dtype=np.float64)
 
 
 def _chances(model: UsageModel, judged: Sequence[Judged]) -> Numbers:
-    return np.array([model.chance(one.outcome.footing) for one in judged])
+    return np.array([model.chance(item.outcome.footing) for item in judged])
 
 
 def _log_loss(chances: Numbers, used: Numbers) -> float:

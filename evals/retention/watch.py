@@ -55,7 +55,7 @@ class Watch:
         scope = Scope(user_id=user)
         if self._at is not None:
             found = await outcomes(store, scope, at=self._at, until=self._at + HORIZON)
-            self.judged += [Judged(self._said[one.memory_id], one) for one in found if one.memory_id in self._said]
+            self.judged += [Judged(self._said[item.memory_id], item) for item in found if item.memory_id in self._said]
         learned = await usage_model_of(store, scope)
         self._at = now
         self._said = {

@@ -75,15 +75,15 @@ class Person:
 def person(number: int, *, seed: int, days: int = DAYS) -> Person:
     """User `number` of the world `seed`; even numbers speak Chinese, odd ones English."""
     language = LANGUAGES[number % 2]
-    one = Person(f"year-{number:02d}-{language}", language, days=days, seed=seed)
-    speaker = one.speaker("facts")
+    item = Person(f"year-{number:02d}-{language}", language, days=days, seed=seed)
+    speaker = item.speaker("facts")
     for name, attribute in attributes().items():
         if speaker.rng.random() < attribute["chance"]:
-            one.facts += _facts_of(one, name, attribute=attribute, speaker=speaker)
+            item.facts += _facts_of(item, name, attribute=attribute, speaker=speaker)
     for name in speaker.rng.sample(sorted(words(language)["habits"]), 3):
-        one.facts.append(_habit(one, name, rng=speaker.rng))
-    one.facts += _events(one, speaker)
-    return one
+        item.facts.append(_habit(item, name, rng=speaker.rng))
+    item.facts += _events(item, speaker)
+    return item
 
 
 def _facts_of(one: Person, name: str, *, attribute: Mapping[str, Any], speaker: Speaker) -> Iterator[Fact]:

@@ -55,9 +55,9 @@ def rounds(one: Person) -> Iterator[Round]:
     rng = speaker.rng
     about, needs = _by_day(one)
     for day in range(one.days):
-        wanted = 0 if rng.random() < _IDLE else max(1, round(rng.gauss(ROUNDS_A_DAY / (1 - _IDLE), 3)))
+        expected = 0 if rng.random() < _IDLE else max(1, round(rng.gauss(ROUNDS_A_DAY / (1 - _IDLE), 3)))
         planned = [(fact, False) for fact in about[day]] + [(fact, True) for fact in needs[day]]
-        filler: list[tuple[Fact | None, bool]] = [(None, False)] * max(0, wanted - len(planned))
+        filler: list[tuple[Fact | None, bool]] = [(None, False)] * max(0, expected - len(planned))
         turns: list[tuple[Fact | None, bool]] = [*planned, *filler]
         rng.shuffle(turns)
         minutes = sorted(rng.sample(range(7 * 60, 23 * 60), len(turns)))

@@ -57,7 +57,7 @@ class SearchOptions(TypedDict, total=False):
     private: bool
     """Leave no trace: it counts as no use, nobody is told of it, and no vector of the question is kept."""
     timezone: str | None
-    """IANA name of the zone in which days begin and end ("Asia/Shanghai"); the setting `timezone` unless given."""
+    """IANA name of the zone in which days begin and end ("Asia/Shanghai"); else each message by its own clock."""
 
 
 _NARROWING: Final = frozenset(SearchOptions.__annotations__)
@@ -287,9 +287,13 @@ def checked_time(value: object, label: str) -> datetime | None:
     return None if value is None else parse_time(value, label)
 
 
-def checked_timezone(zone: object, default: str) -> ZoneInfo:
-    """The time zone of this IANA name; of the default for None."""
-    name = default if zone is None else zone
+def checked_timezone(zone: object) -> ZoneInfo | None:
+    """The time zone of this IANA name; None for None."""
+    return None if zone is None else zone_of(zone)
+
+
+def zone_of(name: object) -> ZoneInfo:
+    """The time zone of this IANA name."""
     try:
         if isinstance(name, str):
             return ZoneInfo(name)

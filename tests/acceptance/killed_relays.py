@@ -6,13 +6,14 @@ import asyncio
 import multiprocessing
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from anyio import CapacityLimiter, create_task_group, fail_after, sleep, to_thread
 
 from ebbing import AsyncMemory
@@ -44,37 +45,43 @@ _STARTER.set_forkserver_preload([__name__, *(f"ebbing.adapters.{name}" for name 
 @asynccontextmanager
 async def opened(place: Place) -> AsyncIterator[AsyncMemory]:
     """A service in which an owner of few rows counts as large, and nobody has the right to change the index."""
-    if place["vector_index"] == "qdrant":
-        use_local_qdrant()
-    elif place["vector_index"] == "usearch":
-        use_small_tails()
     settings = load_settings({**place, "embedder": "none"})
-    async with AsyncMemory(components=build(settings, embedder=MODEL)) as memory:
-        components = memory.components
-        assert components.vectors is not None
-        components.vectors.follower._min_rows = components.vectors.candidates.min_rows = MIN_ROWS
-        components.store.use_model(MODEL)
-        for job in await components.store.jobs.list(kind="vector_index"):
-            await components.store.jobs.release(job)  # who had it was killed: nobody waits five minutes here
-        yield memory
+    with as_tested(place["vector_index"]):
+        async with AsyncMemory(components=build(settings, embedder=MODEL)) as memory:
+            components = memory.components
+            assert components.vectors is not None
+            components.vectors.follower._min_rows = components.vectors.candidates.min_rows = MIN_ROWS
+            components.store.use_model(MODEL)
+            for job in await components.store.jobs.list(kind="vector_index"):
+                await components.store.jobs.release(job)  # who had it was killed: nobody waits five minutes here
+            yield memory
 
 
-def use_local_qdrant() -> None:
+@contextmanager
+def as_tested(index: str) -> Iterator[None]:
+    """Change how an index works for the time of a test, and for no test after it in the same process."""
+    with pytest.MonkeyPatch.context() as patch:
+        if index == "qdrant":
+            use_local_qdrant(patch)
+        elif index == "usearch":
+            use_small_tails(patch)
+        yield
+
+
+def use_local_qdrant(patch: pytest.MonkeyPatch) -> None:
     """Let the client keep its points in a directory: no server of Qdrant can be had for the tests."""
-    import qdrant_client
     from qdrant_client.qdrant_client import QdrantClient
 
     def connect(directory: str, **_: Any) -> QdrantClient:
         return QdrantClient(path=directory)
 
-    qdrant_client.QdrantClient = connect  # type: ignore[assignment, misc]
+    patch.setattr("qdrant_client.QdrantClient", connect)
 
 
-def use_small_tails() -> None:
+def use_small_tails(patch: pytest.MonkeyPatch) -> None:
     """Let graphs of few rows have a tail, and take it in at every third write."""
-    from ebbing.adapters.vectors import usearch
-
-    usearch.TAIL_FROM, usearch.TAIL_ROWS = 100, 50  # type: ignore[misc]
+    patch.setattr("ebbing.adapters.vectors.usearch.TAIL_FROM", 100)
+    patch.setattr("ebbing.adapters.vectors.usearch.TAIL_ROWS", 50)
 
 
 async def write(memory: AsyncMemory, first: int, *, count: int = WRITTEN) -> None:

@@ -461,6 +461,13 @@ def test_a_profile_in_a_group_is_of_the_speaker_who_goes_by_the_owners_id(memory
     assert "nuts" in memory.get_context("What must Bo not eat?", user_id="ada")["context"]
 
 
+def test_a_profile_in_a_group_is_of_the_owner_of_whom_nothing_is_known_yet(memory: Memory) -> None:
+    memory.add([{"role": "user", "name": "Cy", "content": "who brings the cake?"}, *GROUP], user_id="cy")
+    profile = memory.profiles.get(user_id="cy")
+    assert (values(profile, "facts"), profile["constraints"]) == ({}, [])
+    assert "User profile" not in memory.get_context("Where is the fence?", user_id="cy", groups=["profile"])["context"]
+
+
 def test_a_profile_in_a_group_names_everybody_where_the_owner_is_not_known(memory: Memory) -> None:
     memory.add(GROUP, user_id="u-17")
     profile = memory.profiles.get(user_id="u-17")

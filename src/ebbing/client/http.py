@@ -240,7 +240,9 @@ class AsyncClient:
 
     async def _object(self, request: WireRequest) -> Item:
         answer = await self._wire.ask(request)
-        return answer if isinstance(answer, dict) else {"results": answer if isinstance(answer, list) else []}
+        if isinstance(answer, dict):
+            return answer
+        return {"results": answer if isinstance(answer, list) else []}
 
     def _about(self, memory_id: str, method: str, *, part: str = "", body: Any = None, **params: Any) -> WireRequest:
         path = f"{self._paths.add}/{quote(memory_id, safe='')}{part}"
@@ -249,11 +251,11 @@ class AsyncClient:
 
 def _given_values(**values: Any) -> Item:
     """Return what is not None, moments in ISO 8601."""
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in values.items()
-        if value is not None
-    }
+    given_values = {name: value for name, value in values.items() if value is not None}
+    for name, value in given_values.items():
+        if isinstance(value, datetime):
+            given_values[name] = value.isoformat()
+    return given_values
 
 
 def _memory_of(answer: Any) -> MemoryItem:

@@ -86,7 +86,7 @@ def read_entry(entry: IndexEntry, record: MemoryRecord) -> IndexEntry:
     """The entry with the keywords of the record that it belongs to, if it has none yet."""
     if entry.analyzer != UNREAD:
         return entry
-    return _with_keywords(entry, analyse(full_text(record), speaker=record.actor, said_at=record.created_at))
+    return _with_keywords(entry, analyse(full_text(record), speaker=record.actor, said_at=record.said_at))
 
 
 def _with_keywords(entry: IndexEntry, analysis: Analysis) -> IndexEntry:

@@ -40,4 +40,5 @@ def row_for(seq: int, record: MemoryRecord, *, entry: IndexEntry | None) -> Row:
         attribute=record.attribute,
         object=record.object,
         mentions=record.mentions,
+        utc_offset_minutes=record.utc_offset_minutes,
     )

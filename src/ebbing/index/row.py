@@ -41,3 +41,5 @@ class Row(NamedTuple):
     """Again of the memory: what it gives the value of, and what it likes or dislikes."""
     object: str | None = None
     mentions: int = 1
+    utc_offset_minutes: int | None = None
+    """Of the clock of the one who said it."""

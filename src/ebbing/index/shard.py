@@ -21,6 +21,8 @@ NEVER: Final = int(np.iinfo(np.int64).max)
 """Stands for "no end" in the time columns, which hold microseconds since 1970 (UTC)."""
 ALWAYS: Final = -NEVER
 """Stands for "no beginning"."""
+NO_OFFSET: Final = int(np.iinfo(np.int16).min)
+"""Stands for "no offset named" in `utc_offset_minutes`."""
 
 KINDS: Final = tuple(Kind)
 ROLES: Final = (None, *Role)
@@ -74,6 +76,7 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "flags": (np.uint8, _or(0)),
     "numbers": (np.int64, _or(0)),
     "mentions": (np.int32, None),
+    "utc_offset_minutes": (np.int16, _or(NO_OFFSET)),
 }
 _EMBEDDED: Final = "embedded"
 _SORTED: Final = ("created", "attribute", "flags")
@@ -368,6 +371,11 @@ def _end_of(row: Row) -> int:
 def stored_vector(vector: NDArray[np.float32] | None) -> bytes | None:
     """The vector as it rests in a store: little-endian half precision."""
     return None if vector is None else vector.astype(STORED_VECTOR).tobytes()
+
+
+def vector_of(stored: bytes | None) -> NDArray[np.float32] | None:
+    """The vector behind what a store holds of it."""
+    return None if stored is None else np.frombuffer(stored, STORED_VECTOR).astype(np.float32)
 
 
 def digest(content_hash: str) -> int:

@@ -66,11 +66,9 @@ def graph_of(records: Iterable[MemoryRecord], *, at: datetime, past: bool, owner
         past: what ended before that is told as well, with when it did.
         owner_name: what the person is called where no memory says their name.
     """
-    current = [
-        record
-        for record in records
-        if record.created_at <= at and (past or record.valid_to is None or record.valid_to > at)
-    ]
+    current = [record for record in records if record.created_at <= at]
+    if not past:
+        current = [record for record in current if record.valid_to is None or record.valid_to > at]
     current.sort(key=lambda record: (record.created_at, record.recorded_at))
     making = _Making(owner_name, _known_names(current, at=at))
     for record in current:
@@ -81,11 +79,7 @@ def graph_of(records: Iterable[MemoryRecord], *, at: datetime, past: bool, owner
 def graph_near(graph: Graph, about: str, *, hops: int) -> Graph:
     """What a graph says of everybody and everything of a name, as far as so many relations lead."""
     name = normalise(about).strip()
-    start = {
-        entity.id
-        for entity in graph.entities
-        if name in {entity.id, normalise(entity.name), *(normalise(alias) for alias in entity.aliases)}
-    }
+    start = {entity.id for entity in graph.entities if _is_called(entity, name)}
     near: dict[str, set[str]] = {}
     for relation in graph.relations:
         near.setdefault(relation.subject, set()).add(relation.object)
@@ -94,16 +88,19 @@ def graph_near(graph: Graph, about: str, *, hops: int) -> Graph:
     queue = deque(start)
     while queue:
         entity = queue.popleft()
-        if reached[entity] < hops and (
-            entity != SELF or SELF in start
-        ):  # everything is near the person: it leads nowhere
-            for other in near.get(entity, set()) - reached.keys():
-                reached[other] = reached[entity] + 1
-                queue.append(other)
+        if reached[entity] == hops or (entity == SELF and SELF not in start):
+            continue  # everything is near the person: it leads nowhere
+        for other in near.get(entity, set()) - reached.keys():
+            reached[other] = reached[entity] + 1
+            queue.append(other)
     return Graph(
         tuple(entity for entity in graph.entities if entity.id in reached),
-        tuple(entity for entity in graph.relations if entity.subject in reached and entity.object in reached),
+        tuple(relation for relation in graph.relations if reached.keys() >= {relation.subject, relation.object}),
     )
+
+
+def _is_called(entity: Entity, name: str) -> bool:
+    return name == entity.id or name in map(normalise, (entity.name, *entity.aliases))
 
 
 def _known_names(records: Sequence[MemoryRecord], *, at: datetime) -> dict[str, str]:

@@ -158,8 +158,9 @@ class GraphFollower:
         mark = await self._mirror.mark()
         if cursor is None or mark is None:
             return None
-        ahead = await self._outbox.read(name, limit=BATCH_CHANGES)
-        return mark if mark in {_mark(name, seq) for seq in (cursor, *(change.seq for change in ahead))} else None
+        changes = await self._outbox.read(name, limit=BATCH_CHANGES)
+        marks = {_mark(name, seq) for seq in (cursor, *(change.seq for change in changes))}
+        return mark if mark in marks else None
 
     async def _build(self, job: Job) -> tuple[str, str]:
         """Bring everything that is there; what is noted meanwhile follows. Return the new name and the mark."""
@@ -210,14 +211,13 @@ def _mark(name: str, place: int | str) -> str:
 
 def mirrored(graph: Graph) -> OwnerGraph:
     """Return a graph as it is shown to other programs; a person of whom nothing is known is nobody."""
-    nodes = frozenset(
-        Node(entity.id, entity.name, entity.kind, tuple(entity.aliases), tuple(entity.memory_ids[-MOST_MEMORY_IDS:]))
-        for entity in graph.entities
-    )
-    edges = frozenset(
-        Edge(item.subject, item.relation, item.object, item.memory_id, item.since, item.until)
-        for item in graph.relations
-    )
+    nodes: set[Node] = set()
+    for entity in graph.entities:
+        memory_ids = tuple(entity.memory_ids[-MOST_MEMORY_IDS:])
+        nodes.add(Node(entity.id, entity.name, entity.kind, tuple(entity.aliases), memory_ids))
+    edges: set[Edge] = set()
+    for item in graph.relations:
+        edges.add(Edge(item.subject, item.relation, item.object, item.memory_id, item.since, item.until))
     if not edges and all(not node.memory_ids for node in nodes):
         return OwnerGraph()
-    return OwnerGraph(nodes, edges)
+    return OwnerGraph(frozenset(nodes), frozenset(edges))

@@ -107,9 +107,9 @@ def _value(entry: ProfileInput, language: str) -> dict[str, Any]:
     if text is None:
         other = "en" if language == "zh" else "zh"
         text = attribute_sentence(attribute, entry.value, language=other) or f"{attribute}: {entry.value}"
-    diet = attribute == "diet"
-    tags = ("constraint", "diet") if diet else ("fact", "identity") if attribute in _IDENTITY else ("fact",)
-    type_ = MemoryType.CONSTRAINT if diet else MemoryType.FACT
+    type_, tags = MemoryType.FACT, ("fact", "identity") if attribute in _IDENTITY else ("fact",)
+    if attribute == "diet":
+        type_, tags = MemoryType.CONSTRAINT, ("constraint", "diet")
     return {"text": text, "type": type_, "tags": tags, "attribute": attribute, "value": entry.value}
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from ebbing.domain.conflict.claim import Words
 from ebbing.domain.memory.profile import Rank, Section
-from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType
+from ebbing.domain.memory.record import DOUBTED, QUARANTINED, MemoryRecord, MemoryType
 from ebbing.language.claims.change_patterns import changes
 from ebbing.language.claims.normalize_values import object_of, value_of
 from ebbing.language.signals.preferences import Tastes, read_tastes
@@ -74,7 +74,12 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
     Args:
         speaker: the speaker's name, where the memories are of several people who are told apart by name.
     """
-    if record.type not in PROFILE_TYPES or not may(trust_in(record), Act.PREFER) or is_order(record):
+    if (
+        DOUBTED in record.tags
+        or record.type not in PROFILE_TYPES
+        or not may(trust_in(record), Act.PREFER)
+        or is_order(record)
+    ):
         return None
     normal = normalise(record.content)
     bears_on_health = not _SAFETY_TAGS.isdisjoint(record.tags)

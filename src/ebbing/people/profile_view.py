@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from ebbing.domain.memory.profile import (
     Origin,
@@ -23,7 +23,7 @@ from ebbing.language.text.detect_language import detect
 from ebbing.language.wording.profile_phrases import LANGUAGES, attribute_sentence, plain_sentence
 from ebbing.people.build_profile import build_profile
 from ebbing.people.profile_input import ProfileInput, fact_of
-from ebbing.people.profile_statements import profile_statement
+from ebbing.people.profile_statements import ProfileStatement, profile_statement
 from ebbing.ports.stores.profile_store import StoredProfile
 from ebbing.privacy.attribution import LABELS, Source
 from ebbing.privacy.guarding.quote import fenced, quote
@@ -107,9 +107,10 @@ def stand_in(entry: ProfileEntry, scope: Scope) -> MemoryRecord:
 
 def default_entries(inputs: Sequence[ProfileInput], *, now: datetime) -> list[ProfileEntry]:
     """Entries that hold for everybody of a tenant; none of them weighs anything."""
-    facts = [fact_of(entry_input, method=Origin.DEFAULT) for entry_input in inputs]
-    records = [
-        MemoryRecord(
+    statements: list[ProfileStatement] = []
+    for place, entry_input in enumerate(inputs):
+        fact = fact_of(entry_input, method=Origin.DEFAULT)
+        record = MemoryRecord(
             id=f"default:{place}",
             belongs_to=Scope(run_id="default"),
             content=fact.text,
@@ -122,21 +123,12 @@ def default_entries(inputs: Sequence[ProfileInput], *, now: datetime) -> list[Pr
             value=fact.value,
             polarity=fact.polarity,
         )
-        for place, fact in enumerate(facts)
-    ]
-    statements = [says for record in records if (says := profile_statement(record)) is not None]
-    return [
-        replace(
-            entry,
-            origin=Origin.DEFAULT,
-            memory_ids=(),
-            weight=0.0,
-            mentions=0,
-            importance=0.0,
-            quoted_as=Source.DEFAULT,
-        )
-        for entry in build_profile(statements, now=now)
-    ]
+        statement = profile_statement(record)
+        if statement is not None:
+            statements.append(statement)
+    weightless: dict[str, Any] = {"weight": 0.0, "mentions": 0, "importance": 0.0, "memory_ids": ()}
+    entries = build_profile(statements, now=now)
+    return [replace(entry, origin=Origin.DEFAULT, quoted_as=Source.DEFAULT, **weightless) for entry in entries]
 
 
 def differs(first: Sequence[ProfileEntry], other: Sequence[ProfileEntry]) -> bool:

@@ -78,7 +78,7 @@ class Profiles:
             ids = {record.id for record in records}
             edits = (edit if edit.memory_id in ids else replace(edit, memory_id=None) for edit in stored.edits)
             stored = replace(stored, edits=tuple(edits), defaults=())
-        snapshot = await self._drawn(records, scope, stored=stored, now=now)
+        snapshot = await self._drawn(_own(records, scope, shard=shard), scope, stored=stored, now=now)
         return await self._shown(portrait(snapshot, stored), scope, shard=shard)
 
     async def refreshed(self, scope: Scope, *, now: datetime, anew: bool = False) -> Portrait:
@@ -121,9 +121,8 @@ class Profiles:
         living = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & _typed(shard)
         mask = living & (shard.valid_to > at) & (shard.expires > at)
         records = await self._records(scope, shard, mask=mask)
-        snapshot = await self._drawn(
-            [record for record in records if record.scope == "global"], scope, stored=stored, now=now
-        )
+        everywhere = [record for record in records if record.scope == "global"]
+        snapshot = await self._drawn(_own(everywhere, scope, shard=shard), scope, stored=stored, now=now)
         before = stored.snapshot
         changed = before is None or before.generation < 0 or differs(before.entries, snapshot.entries)
         return replace(
@@ -139,7 +138,7 @@ class Profiles:
         pins = [edit.memory_id for edit in stored.edits if edit.memory_id is not None]
         pinned_records = await self._store.get(Scope.of(scope.owner), pins) if pins else []
         statements = [record for record in records if scope.user_id is None or record.role is not Role.ASSISTANT]
-        work = partial(self._entries, _own(statements, scope), pinned_records, edits=stored.edits, now=now)
+        work = partial(self._entries, statements, pinned_records, edits=stored.edits, now=now)
         entries = work() if len(statements) <= _INLINE else await to_thread.run_sync(work)
         return Snapshot(1, -1, now, now + FRESH, len(statements), entries)
 
@@ -202,15 +201,16 @@ def _valid(stored: StoredProfile, now: datetime) -> Snapshot | None:
     return snapshot if snapshot.built_at <= now < snapshot.holds_until else None
 
 
-def _own(records: Sequence[MemoryRecord], scope: Scope) -> Sequence[MemoryRecord]:
+def _own(records: Sequence[MemoryRecord], scope: Scope, *, shard: Shard) -> Sequence[MemoryRecord]:
     """The memories without what others in a group said, where one of the speakers goes by the owner's id.
 
-    Where nobody does, nobody knows which of them the owner is, and all of them count, by name.
+    A speaker of whom nothing is kept but messages is one, too. Where nobody goes by that id, nobody knows which of them
+    the owner is, and all of them count, by name.
     """
     owner = normalise(scope.user_id or "")
-    is_own = [record.actor is None or normalise(record.actor) == owner for record in records]
-    has_spoken = any(own and record.actor is not None for own, record in zip(is_own, records, strict=True))
-    return [record for own, record in zip(is_own, records, strict=True) if own] if has_spoken else records
+    if not any(normalise(name) == owner for name, _ in shard.actors.items()):
+        return records
+    return [record for record in records if record.actor is None or normalise(record.actor) == owner]
 
 
 def _typed(shard: Shard) -> Mask:

@@ -102,7 +102,7 @@ async def _entries(shard: Shard, embedder: Embedder | None, *, records: Sequence
     utterances = {shard.ids[row] for row in np.flatnonzero(shard.flags & TextFlag.UTTERANCE)}
     return [
         entry_for(
-            analyse(record.content, speaker=record.actor, said_at=record.created_at),
+            analyse(record.content, speaker=record.actor, said_at=record.said_at),
             vector=None if vectors is None else vectors[place],
             model_id=None if embedder is None else embedder.model_id,
             utterance=record.id in utterances,

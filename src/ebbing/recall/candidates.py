@@ -100,7 +100,7 @@ class CandidateRows:
         except (VectorIndexError, TimeoutError) as error:
             self._rests_until = anyio.current_time() + REST_SECONDS
             _log.warning(
-                "every row is searched, since the vector index failed: %s", error or "it did not answer in time"
+                "every row is searched, since the vector index failed: %s", str(error) or "it did not answer in time"
             )
             return shard
         if near is None:

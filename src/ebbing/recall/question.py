@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Final
 
@@ -18,7 +19,7 @@ from ebbing.domain.filters.query import Query
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import term_hash
-from ebbing.index.shard import Shard, micros
+from ebbing.index.shard import NO_OFFSET, Shard, micros
 from ebbing.language.claims.relations import (
     Alias,
     aliases,
@@ -113,7 +114,7 @@ def parse_query(query: Query, shard: Shard) -> Question:
     return Question(
         text=text,
         terms=tuple(map(term_hash, words)),
-        times=_named_times(query, words=words) if may_name_time(text) else NamedTimes(),
+        times=_named_times(query, words=words, zone=clock_of(shard)) if may_name_time(text) else NamedTimes(),
         speakers=speakers,
         quotes=_phrases(quoted_phrases(text)),
         names=_names_of_others(text, shard, speakers=speakers),
@@ -124,12 +125,25 @@ def parse_query(query: Query, shard: Shard) -> Question:
     )
 
 
-def _named_times(query: Query, *, words: Sequence[str]) -> NamedTimes:
+def clock_of(shard: Shard) -> tzinfo | None:
+    """Return the clock of the newest row that names one, which tells where its owner lives; None if none does."""
+    return shard.cached("clock", lambda: _clock_of(shard))
+
+
+def _clock_of(shard: Shard) -> tzinfo | None:
+    rows = np.flatnonzero(shard.alive & (shard.utc_offset_minutes != NO_OFFSET))
+    if not rows.size:
+        return None
+    newest = rows[np.argmax(shard.created[rows])]
+    return timezone(timedelta(minutes=int(shard.utc_offset_minutes[newest])))
+
+
+def _named_times(query: Query, *, words: Sequence[str], zone: tzinfo | None) -> NamedTimes:
     """Return the times that the question names, seen from when it is asked.
 
     A date that nothing places ("元旦那天") is the nearest one or the latest: either may be meant.
     """
-    now = query.now.astimezone(query.timezone)
+    now = query.now.astimezone(query.timezone or zone or query.default_timezone)
     times = resolve(query.text, now=now)
     if not times:
         return NamedTimes()

@@ -124,7 +124,8 @@ async def _add_part(
 ) -> AddReport:
     """Add messages none of which has two texts for one id."""
     known_messages = await find_known_messages(deps.store, screened, scope=context.scope, now=context.now)
-    extraction = await _extract(deps, screened, known_messages=known_messages, context=context)
+    chosen = statement is not None
+    extraction = await _extract(deps, screened, known_messages=known_messages, context=context, chosen=chosen)
     episodes = message_drafts(screened, kind=Kind.EPISODE, context=context)
     if extraction.failed is not None:
         # Before anything is stored: a process that dies right after it leaves nothing unread. Of messages that are not
@@ -149,7 +150,12 @@ async def _add_part(
 
 
 async def _extract(
-    deps: AddDeps, screened: Sequence[ScreenedMessage], *, known_messages: KnownMessages, context: DraftContext
+    deps: AddDeps,
+    screened: Sequence[ScreenedMessage],
+    *,
+    known_messages: KnownMessages,
+    context: DraftContext,
+    chosen: bool,
 ) -> Extraction:
     """Read the facts of the messages: by a language model where there is one for it, else by the rules."""
     store, scope = deps.store, context.scope
@@ -169,7 +175,7 @@ async def _extract(
         screened, mode=WriteMode.RULES, llm=None, now=now, agent_facts=agent_facts, known_places=known_messages.repeated
     )
     extraction = await with_certain_subjects(
-        extraction, screened, store=store, scope=scope, now=now, agent_facts=agent_facts
+        extraction, screened, store=store, scope=scope, now=now, agent_facts=agent_facts, chosen=chosen
     )
     facts = await apply_self_corrections(store, extraction.facts, screened=screened, scope=scope)
     return replace(extraction, facts=facts)

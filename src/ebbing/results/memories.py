@@ -41,6 +41,8 @@ class MemoryItem(OwnerIds):
     """Ids of the messages behind it."""
     version: int
     """Rises with each change; `update` takes it to guard against a lost write."""
+    utc_offset_minutes: NotRequired[int]
+    """How far the clock of the one who said it was ahead of UTC, where its time named an offset."""
     actor_id: NotRequired[str]
     role: NotRequired[str]
     stage: NotRequired[str]

@@ -11,7 +11,16 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
-from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role, Stage
+from ebbing.domain.memory.record import (
+    MINUTES_A_DAY,
+    Kind,
+    Layer,
+    MemoryRecord,
+    MemoryType,
+    Provenance,
+    Role,
+    Stage,
+)
 from ebbing.domain.memory.scope import Scope
 from ebbing.domain.nesting import MAX_METADATA_BYTES, check_nesting
 
@@ -136,6 +145,12 @@ def _times(value: object) -> int:
     return times
 
 
+def _minutes_ahead(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= MINUTES_A_DAY:
+        raise ValueError
+    return value
+
+
 def _sign(value: object) -> int:
     if isinstance(value, bool) or value not in {-1, 0, 1}:
         raise ValueError
@@ -167,6 +182,7 @@ _READ: Final[Mapping[str, Callable[[object], Any]]] = {
     **dict.fromkeys(("strength", "importance", "confidence"), _share),
     **dict.fromkeys(("access_count", "abstraction_level", "version"), _count),
     "mentions": _times,
+    "utc_offset_minutes": _minutes_ahead,
     "growth": _factor,
     "packed": _bytes,
     "is_compressed": _flag,

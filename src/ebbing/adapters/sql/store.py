@@ -11,6 +11,7 @@ from typing import Final
 from sqlalchemy import URL, delete
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.recent_shards import ShardedStore
 from ebbing.adapters.sql.admin.erasure import erase_scope, erase_tenant
 from ebbing.adapters.sql.admin.stats import counts, outdated_rows, owners_of, shares_of, tenant_names
 from ebbing.adapters.sql.admin.verify import findings
@@ -44,7 +45,6 @@ from ebbing.adapters.sql.service.webhooks import SqlWebhookBook
 from ebbing.adapters.sql.sessions.working_memory import SqlWorkingMemory
 from ebbing.adapters.sql.tables.owner_tables import METADATA
 from ebbing.adapters.sql.tables.service_tables import ERASED
-from ebbing.adapters.system.recent_shards import ShardedStore
 from ebbing.adapters.system.separate_queue import erase_with_jobs
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet

@@ -161,7 +161,8 @@ CREATE TABLE memory (
   first_said_at INTEGER,
   stage TEXT,
   growth REAL,
-  packed BLOB
+  packed BLOB,
+  utc_offset_minutes INTEGER
 );
 
 CREATE TABLE model (
@@ -392,5 +393,6 @@ CREATE TABLE revision (
   model INTEGER,
   terms BLOB,
   vector BLOB,
+  utc_offset_minutes INTEGER,
   PRIMARY KEY (mid, no)
 ) WITHOUT ROWID;

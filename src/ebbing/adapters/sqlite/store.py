@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, Final, TypeVar
 
 from anyio import to_thread
 
+from ebbing.adapters.rows.recent_shards import ShardedStore
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.admin.backup import back_up
 from ebbing.adapters.sqlite.admin.erasure import erase_scope, erase_tenant
 from ebbing.adapters.sqlite.admin.store_stats import OWNERS, SHARES, counts, outdated, shares
@@ -38,8 +40,6 @@ from ebbing.adapters.sqlite.tables.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.tables.step_progress import mark_of, put_mark
 from ebbing.adapters.sqlite.tables.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.tables.webhooks import SqliteWebhookBook
-from ebbing.adapters.system.recent_shards import ShardedStore
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
 from ebbing.adapters.system.separate_queue import erase_with_jobs
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.history import HistoryEntry
@@ -344,7 +344,7 @@ async def _in_a_thread(work: Callable[..., _Result], *args: Any) -> _Result:
     return await to_thread.run_sync(work, *args)
 
 
-def _nothing(_: sqlite3.Connection) -> None:
+def _nothing(_: Connection) -> None:
     """Work for the writer that changes nothing, for the sake of what follows it."""
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from ebbing.adapters.vectors.rooms import COLLECTION, collection_name, digest
-from ebbing.adapters.vectors.server_index import ServerIndex
+from ebbing.adapters.vectors.collection_index import CollectionIndex, owner_key
+from ebbing.adapters.vectors.rooms import digest
 from ebbing.domain.errors import VectorIndexError
 from ebbing.ports.indexes.vector_index import Seqs, VectorRoom, Vectors
 
@@ -25,68 +26,48 @@ _STRONG: Final = "Strong"
 _DENIED: Final = frozenset({1800, 1801, 65535})
 
 
-class MilvusIndex(ServerIndex):
+class MilvusIndex(CollectionIndex[MilvusClient]):
     """A `VectorIndex` on a Milvus server, 2.3 or newer. Threads and event loops may share it."""
 
     name = "milvus"
 
     def __init__(self, url: str, *, token: str = "", collection: str = "ebbing") -> None:
         """`token` is `user:password` or a key; connected at the first use."""
-        self._url, self._token, self._prefix = url, token, collection
-        self._client: MilvusClient | None = None
-        self._known: set[str] = set()
-        """Collections that were seen to be there, and are loaded."""
+        super().__init__(partial(_connected, url, token), collection=collection)
 
-    def _close(self) -> None:
-        client, self._client = self._client, None
-        self._known.clear()
-        if client is not None:
-            client.close()
+    def _names(self) -> list[str]:
+        return list(self._opened().list_collections())
 
-    def _translated(self) -> AbstractContextManager[None]:
-        return _translated()
+    def _is_there(self, name: str) -> bool:
+        if not self._opened().has_collection(name):
+            return False
+        self._opened().load_collection(name)
+        return True
 
-    def _opened(self) -> MilvusClient:
-        if self._client is None:
-            client = MilvusClient(uri=self._url, token=self._token, timeout=_CALL_SECONDS)
-            try:
-                _check_version(client.get_server_version())
-            except BaseException:
-                client.close()
-                raise
-            self._client = client
-        return self._client
-
-    def _find(self, room: VectorRoom) -> str | None:
-        """Return the collection of a room; None if there is none."""
-        name = collection_name(self._prefix, room)
-        if name not in self._known:
-            if not self._opened().has_collection(name):
-                return None
-            self._opened().load_collection(name)
-            self._known.add(name)
-        return name
-
-    def _made(self, room: VectorRoom) -> str:
-        name = self._find(room)
-        if name is not None:
-            return name
-        client, name = self._opened(), collection_name(self._prefix, room)
+    def _make(self, name: str, dim: int) -> None:
+        client = self._opened()
         schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
         schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=64)
         schema.add_field("owner", DataType.VARCHAR, max_length=32, is_partition_key=True)
         schema.add_field("place", DataType.VARCHAR, max_length=32)
         schema.add_field("seq", DataType.INT64)
-        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=room.dim)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dim)
         graph = client.prepare_index_params()
         graph.add_index(field_name="vector", index_type="HNSW", metric_type="IP", params=_GRAPH)
         client.create_collection(name, schema=schema, index_params=graph, consistency_level=_STRONG)
         client.load_collection(name)
-        self._known.add(name)
-        return name
+
+    def _drop(self, name: str) -> None:
+        self._opened().drop_collection(name)
+
+    def _collections(self) -> list[str]:
+        names = super()._collections()
+        for name in set(names) - self._seen:
+            self._opened().load_collection(name)
+        return names
 
     def _upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
-        name, owner, place = self._made(room), _owner(room), digest(room.partition)
+        name, owner, place = self._made(room), owner_key(room), digest(room.partition)
         for start in range(0, len(seqs), _BATCH):
             pairs = zip(seqs[start : start + _BATCH].tolist(), vectors[start : start + _BATCH].tolist(), strict=True)
             rows: list[dict[str, Any]] = [
@@ -129,17 +110,28 @@ class MilvusIndex(ServerIndex):
         [row] = self._opened().query(name, filter=_filter(room), output_fields=["count(*)"], consistency_level=_STRONG)
         return int(row["count(*)"])
 
-    def _clear(self) -> None:
-        for name in self._collections():
-            self._opened().drop_collection(name)
-        self._known.clear()
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except MilvusException as error:
+            if error.code in _DENIED and "auth" in str(error).casefold():
+                raise VectorIndexError("Milvus refuses the token: check EBBING_VECTOR_INDEX_API_KEY") from error
+            raise VectorIndexError(
+                f"Milvus cannot be reached or refuses (code {error.code}): start it, or check EBBING_VECTOR_INDEX_URL"
+            ) from error
+        except (OSError, RuntimeError, ValueError) as error:
+            raise VectorIndexError("Milvus cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
 
-    def _collections(self) -> list[str]:
-        names = self._opened().list_collections()
-        chosen = [name for name in names if name.startswith(f"{self._prefix}_") and COLLECTION.search(name)]
-        for name in set(chosen) - self._known:
-            self._opened().load_collection(name)
-        return chosen
+
+def _connected(url: str, token: str) -> MilvusClient:
+    client = MilvusClient(uri=url, token=token, timeout=_CALL_SECONDS)
+    try:
+        _check_version(client.get_server_version())
+    except BaseException:
+        client.close()
+        raise
+    return client
 
 
 def _check_version(version: str) -> None:
@@ -148,23 +140,5 @@ def _check_version(version: str) -> None:
         raise VectorIndexError(f"Milvus {numbers[1]}.{numbers[2]} is too old: it has to be at least version 2.3")
 
 
-def _owner(room: VectorRoom) -> str:
-    return digest(f"{room.tenant}\x1f{room.partition}")
-
-
 def _filter(room: VectorRoom) -> str:
-    return f'owner == "{_owner(room)}"'
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except MilvusException as error:
-        if error.code in _DENIED and "auth" in str(error).casefold():
-            raise VectorIndexError("Milvus refuses the token: check EBBING_VECTOR_INDEX_API_KEY") from error
-        raise VectorIndexError(
-            f"Milvus cannot be reached or refuses (code {error.code}): start it, or check EBBING_VECTOR_INDEX_URL"
-        ) from error
-    except (OSError, RuntimeError, ValueError) as error:
-        raise VectorIndexError("Milvus cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
+    return f'owner == "{owner_key(room)}"'

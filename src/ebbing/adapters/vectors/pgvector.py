@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from struct import pack
 from time import monotonic
@@ -73,6 +73,8 @@ _SEARCH: Final = (
 """With its limit as a literal: with a parameter the server would plan the statement again for each search."""
 _TABLES: Final = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE %s"
 _SIZE: Final = "SELECT 'm=32' = ANY (reloptions), reltuples FROM pg_class WHERE oid = to_regclass(%s)"
+_DENIED: Final = (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege)
+_REFUSED: Final = "PostgreSQL refuses the user: check EBBING_VECTOR_INDEX_URL and its rights"
 _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
@@ -103,7 +105,7 @@ class PgvectorIndex(ServerIndex):
         """`url` is a libpq address, such as `postgresql://user:password@host/database`; connected at the first use."""
         self._url, self._prefix = url, collection
         self._idle: deque[psycopg.Connection[Any]] = deque()
-        self._known: set[str] = set()
+        self._seen: set[str] = set()
         """Tables that were seen to be there."""
         self._searches: dict[VectorRoom, _Search] = {}
         self._widths: WeakKeyDictionary[psycopg.Connection[Any], int] = WeakKeyDictionary()
@@ -118,9 +120,6 @@ class PgvectorIndex(ServerIndex):
     def _close(self) -> None:
         while self._idle:
             self._idle.pop().close()
-
-    def _translated(self) -> AbstractContextManager[None]:
-        return _translated()
 
     @contextmanager
     def _connection(self) -> Iterator[psycopg.Connection[Any]]:
@@ -158,11 +157,11 @@ class PgvectorIndex(ServerIndex):
     def _find(self, connection: psycopg.Connection[Any], room: VectorRoom) -> sql.Identifier | None:
         """Return the table of a room; None if there is none."""
         name = collection_name(self._prefix, room)
-        if name not in self._known:
+        if name not in self._seen:
             row = connection.execute("SELECT to_regclass(%s)", (name,)).fetchone()
             if row is None or row[0] is None:
                 return None
-            self._known.add(name)
+            self._seen.add(name)
         return sql.Identifier(name)
 
     def _upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
@@ -244,12 +243,37 @@ class PgvectorIndex(ServerIndex):
         with self._connection() as connection:
             for name in self._tables(connection):
                 connection.execute(sql.SQL("DROP TABLE IF EXISTS {table}").format(table=sql.Identifier(name)))
-        self._known.clear()
+        self._seen.clear()
         self._touched.clear()
 
     def _tables(self, connection: psycopg.Connection[Any]) -> list[str]:
         rows = connection.execute(_TABLES, (f"{self._prefix}%",)).fetchall()
         return [name for (name,) in rows if name.startswith(f"{self._prefix}_") and COLLECTION.search(name)]
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (
+            errors.InvalidPassword,
+            errors.InvalidAuthorizationSpecification,
+            errors.InsufficientPrivilege,
+        ) as error:
+            raise VectorIndexError(_REFUSED) from error
+        except (errors.FeatureNotSupported, errors.UndefinedFile, errors.UndefinedObject) as error:
+            raise VectorIndexError(
+                "the database has no pgvector 0.8: install it on the server, and check with CREATE EXTENSION vector"
+            ) from error
+        except errors.DiskFull as error:
+            raise VectorIndexError("the disk of PostgreSQL is full: make room on the server") from error
+        except psycopg.OperationalError as error:
+            if "password" in str(error):  # of a connection that was not made there is no code
+                raise VectorIndexError(_REFUSED) from error
+            raise VectorIndexError(
+                "PostgreSQL cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL"
+            ) from error
+        except psycopg.Error as error:
+            raise VectorIndexError(f"PostgreSQL refuses ({error.sqlstate or 'no code'}): check its log") from error
 
 
 def _version(connection: psycopg.Connection[Any]) -> tuple[int, ...] | None:
@@ -290,26 +314,3 @@ def _register(connection: psycopg.Connection[Any]) -> None:
         kind.register(connection)
         dumper = type("HalfvecDumper", (_HalfvecDumper,), {"oid": kind.oid})
         connection.adapters.register_dumper(_Halfvec, dumper)
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege) as error:
-        raise VectorIndexError(_REFUSED) from error
-    except (errors.FeatureNotSupported, errors.UndefinedFile, errors.UndefinedObject) as error:
-        raise VectorIndexError(
-            "the database has no pgvector 0.8: install it on the server, and check with CREATE EXTENSION vector"
-        ) from error
-    except errors.DiskFull as error:
-        raise VectorIndexError("the disk of PostgreSQL is full: make room on the server") from error
-    except psycopg.OperationalError as error:
-        if "password" in str(error):  # of a connection that was not made there is no code
-            raise VectorIndexError(_REFUSED) from error
-        raise VectorIndexError("PostgreSQL cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
-    except psycopg.Error as error:
-        raise VectorIndexError(f"PostgreSQL refuses ({error.sqlstate or 'no code'}): check its log") from error
-
-
-_REFUSED: Final = "PostgreSQL refuses the user: check EBBING_VECTOR_INDEX_URL and its rights"

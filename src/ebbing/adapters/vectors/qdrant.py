@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,8 +12,7 @@ import numpy as np
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
-from ebbing.adapters.vectors.rooms import COLLECTION, collection_name, digest
-from ebbing.adapters.vectors.server_index import ServerIndex
+from ebbing.adapters.vectors.collection_index import CollectionIndex, owner_key
 from ebbing.domain.errors import VectorIndexError
 from ebbing.ports.indexes.vector_index import Seqs, VectorRoom, Vectors
 
@@ -25,57 +24,36 @@ _FIELDS: Final[dict[str, Any]] = {
     "partition": models.PayloadSchemaType.KEYWORD,
     "row": models.PayloadSchemaType.INTEGER,
 }
+_ROW_BITS: Final = (1 << 64) - 1
 
 
-class QdrantIndex(ServerIndex):
+class QdrantIndex(CollectionIndex[QdrantClient]):
     """A `VectorIndex` on a Qdrant server. Its clients may be shared by threads."""
 
     name = "qdrant"
 
     def __init__(self, connect: Callable[[], QdrantClient], *, collection: str = "ebbing") -> None:
         """`connect` is called at the first use, so that a server which is down fails no start."""
-        self._connect, self._prefix = connect, collection
-        self._client: QdrantClient | None = None
-        self._known: set[str] = set()
-        """Collections that were seen to be there."""
+        super().__init__(connect, collection=collection)
 
-    def _close(self) -> None:
-        client, self._client = self._client, None
-        self._known.clear()
-        if client is not None:
-            client.close()
+    def _names(self) -> list[str]:
+        return [item.name for item in self._opened().get_collections().collections]
 
-    def _translated(self) -> AbstractContextManager[None]:
-        return _translated()
+    def _is_there(self, name: str) -> bool:
+        return bool(self._opened().collection_exists(name))
 
-    def _opened(self) -> QdrantClient:
-        if self._client is None:
-            self._client = self._connect()
-        return self._client
-
-    def _find(self, room: VectorRoom) -> str | None:
-        """Return the collection of a room; None if there is none."""
-        name = collection_name(self._prefix, room)
-        if name not in self._known:
-            if not self._opened().collection_exists(name):
-                return None
-            self._known.add(name)
-        return name
-
-    def _made(self, room: VectorRoom) -> str:
-        name = self._find(room)
-        if name is not None:
-            return name
-        client, name = self._opened(), collection_name(self._prefix, room)
-        shape = models.VectorParams(size=room.dim, distance=models.Distance.DOT)
+    def _make(self, name: str, dim: int) -> None:
+        client = self._opened()
+        shape = models.VectorParams(size=dim, distance=models.Distance.DOT)
         client.create_collection(name, vectors_config=shape, hnsw_config=_HNSW)
         for field, kind in _FIELDS.items():
             client.create_payload_index(name, field, field_schema=kind)
-        self._known.add(name)
-        return name
+
+    def _drop(self, name: str) -> None:
+        self._opened().delete_collection(name)
 
     def _upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
-        name, owner = self._made(room), _owner(room)
+        name, owner = self._made(room), owner_key(room)
         for start in range(0, len(seqs), _BATCH):
             rows = seqs[start : start + _BATCH].tolist()
             points = models.Batch(
@@ -114,21 +92,18 @@ class QdrantIndex(ServerIndex):
         name = self._find(room)
         return 0 if name is None else self._opened().count(name, count_filter=_filter(room), exact=True).count
 
-    def _clear(self) -> None:
-        for name in self._collections():
-            self._opened().delete_collection(name)
-        self._known.clear()
-
-    def _collections(self) -> list[str]:
-        names = [item.name for item in self._opened().get_collections().collections]
-        return [name for name in names if name.startswith(f"{self._prefix}_") and COLLECTION.search(name)]
-
-
-_ROW_BITS: Final = (1 << 64) - 1
-
-
-def _owner(room: VectorRoom) -> str:
-    return digest(f"{room.tenant}\x1f{room.partition}")
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except UnexpectedResponse as error:
+            if error.status_code in {401, 403}:
+                raise VectorIndexError("Qdrant refuses the key: check EBBING_VECTOR_INDEX_API_KEY") from error
+            raise VectorIndexError(f"Qdrant answered {error.status_code}: check its log and its version") from error
+        except (ApiException, ResponseHandlingException, httpx.HTTPError, OSError) as error:
+            raise VectorIndexError("Qdrant cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
+        except (ValueError, RuntimeError) as error:
+            raise VectorIndexError(f"Qdrant cannot do that ({type(error).__name__}): check its version") from error
 
 
 def _point_id(owner: str, row: int) -> str:
@@ -137,18 +112,4 @@ def _point_id(owner: str, row: int) -> str:
 
 
 def _filter(room: VectorRoom) -> models.Filter:
-    return models.Filter(must=[models.FieldCondition(key="owner", match=models.MatchValue(value=_owner(room)))])
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except UnexpectedResponse as error:
-        if error.status_code in {401, 403}:
-            raise VectorIndexError("Qdrant refuses the key: check EBBING_VECTOR_INDEX_API_KEY") from error
-        raise VectorIndexError(f"Qdrant answered {error.status_code}: check its log and its version") from error
-    except (ApiException, ResponseHandlingException, httpx.HTTPError, OSError) as error:
-        raise VectorIndexError("Qdrant cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
-    except (ValueError, RuntimeError) as error:
-        raise VectorIndexError(f"Qdrant cannot do that ({type(error).__name__}): check its version") from error
+    return models.Filter(must=[models.FieldCondition(key="owner", match=models.MatchValue(value=owner_key(room)))])

@@ -22,7 +22,7 @@ CALL_SECONDS: Final = 60.0
 class ServerIndex(ABC):
     """A `VectorIndex` whose calls wait for a server. Threads and event loops may share it."""
 
-    _known: set[str]
+    _seen: set[str]
     """Tables or collections that were seen to be there. After an error they are looked for again: another process may
     have removed them."""
 
@@ -61,7 +61,7 @@ class ServerIndex(ABC):
                 "the server of the vector index takes too long: look at its load and locks, then retry"
             ) from error
         except VectorIndexError:
-            self._known.clear()
+            self._seen.clear()
             raise
 
     @abstractmethod

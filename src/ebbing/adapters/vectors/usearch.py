@@ -61,9 +61,9 @@ class _View:
     def nearest(self, vector: Vectors, limit: int) -> tuple[Any, Any]:
         """Return the keys of rows and how far they are, the nearest first."""
         with self.lock:
-            found = _guarded(lambda: self.index.search(vector, limit, threads=1))
-        is_row = found.keys < _SPARE
-        return found.keys[is_row], found.distances[is_row]
+            matches = _guarded(lambda: self.index.search(vector, limit, threads=1))
+        is_row = matches.keys < _SPARE
+        return matches.keys[is_row], matches.distances[is_row]
 
 
 class UsearchIndex:
@@ -266,16 +266,16 @@ def _unreadable(file: Path) -> str:
 
 
 def _write(file: Path, index: Any) -> None:
-    beside = file.with_suffix(".new")
+    draft = file.with_suffix(".new")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        _guarded(lambda: index.save(str(beside)))
-        with beside.open("rb") as written:
+        _guarded(lambda: index.save(str(draft)))
+        with draft.open("rb") as written:
             os.fsync(written.fileno())
-        beside.replace(file)
+        draft.replace(file)
     except OSError as error:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
         raise VectorIndexError(
             f"the vector index cannot be written ({error.strerror}): give its folder room, then search again"
         ) from error
@@ -283,9 +283,9 @@ def _write(file: Path, index: Any) -> None:
 
 def _put(index: Any, keys: Any, *, vectors: Any) -> None:
     """Add rows, or put vectors in place of those that they have; places that are spare are taken first."""
-    known = np.asarray(index.contains(keys)).reshape(-1)
-    index.remove(keys[known])
-    free = min(_spares(index), len(keys) - int(known.sum()))
+    is_stored = np.asarray(index.contains(keys)).reshape(-1)
+    index.remove(keys[is_stored])
+    free = min(_spares(index), len(keys) - int(is_stored.sum()))
     index.remove(_spare_keys(_spares(index) - free, free))
     index.add(keys, vectors, threads=1)
 
@@ -297,11 +297,11 @@ def _keys_of(index: Any) -> Any:
 
 def _remove(index: Any, keys: Any) -> bool:
     """Remove rows, and write something else over their vectors, which usearch would keep; False if there are none."""
-    known = keys[np.asarray(index.contains(keys)).reshape(-1)]
-    if not len(known):
+    stored = keys[np.asarray(index.contains(keys)).reshape(-1)]
+    if not len(stored):
         return False
-    index.remove(known)
-    spares = _spare_keys(_spares(index), len(known))
+    index.remove(stored)
+    spares = _spare_keys(_spares(index), len(stored))
     noise = np.random.default_rng(int(spares[0])).standard_normal((len(spares), index.ndim), dtype=np.float32)
     index.add(spares, noise, threads=1)
     return True

@@ -73,6 +73,8 @@ def memory_item(record: MemoryRecord) -> MemoryItem:
         item["run_id"] = scope.run_id
     if record.actor is not None:
         item["actor_id"] = record.actor
+    if record.utc_offset_minutes is not None:
+        item["utc_offset_minutes"] = record.utc_offset_minutes
     if role is not None:
         item["role"] = str(role)
     if record.stage is not Stage.FULL:

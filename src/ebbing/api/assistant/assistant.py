@@ -76,7 +76,9 @@ class AssistantApi:
             max_tokens=max_tokens,
             **options,
         )
-        reason = "nothing" if not answer["context"] else "sure" if agent == "general" else "always"
+        reason = "nothing"
+        if answer["context"]:
+            reason = "sure" if agent == "general" else "always"
         return RecallDecision(
             inject=bool(answer["context"]), reason=reason, context=answer["context"], memories=answer["memories"]
         )
@@ -137,12 +139,15 @@ class AssistantApi:
         tastes, statements = await self._read_profile(user_id, agent_id)
         limits = strictest(limits_about(statements, topic))
         unwanted = (*tastes.avoids, *tastes.dislikes)
-        dropped = [
-            DroppedItem(item=item, reason=reason)
-            for item in items
-            if (reason := _broken_limit(item, limits) or first_mentioned(_text_of(item), unwanted)) is not None
-        ]
-        within = [item for item in items if _broken_limit(item, limits) is None]
+        dropped: list[DroppedItem] = []
+        within: list[Mapping[str, Any]] = []
+        for item in items:
+            broken_limit = _broken_limit(item, limits)
+            reason = broken_limit or first_mentioned(_text_of(item), unwanted)
+            if reason is not None:
+                dropped.append(DroppedItem(item=item, reason=reason))
+            if broken_limit is None:
+                within.append(item)
         offers = rank_offers(within, tastes, text=_text_of, score=_score_of)
         return OfferAnswer(
             offers=[OfferItem(item=offer.item, score=offer.score, favourite=offer.favourite) for offer in offers],

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from ebbing.domain.errors import EbbingError, InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters.query import Include
 from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingExtraction, WriteMode
+from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope, checked_tenant
 from ebbing.language.text.caches import clear_text_caches
 from ebbing.people.profiles import Profiles
@@ -24,11 +25,11 @@ from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.intake.write_policy import WritePolicy
 from ebbing.remember.reextract import reextract
-from ebbing.validation import checked_timezone, scoped
+from ebbing.validation import scoped, zone_of
 from ebbing.wiring.build import Components
 from ebbing.wiring.config.settings import Settings
 
-# What every call of the API needs: the components, the scope that a call means, and the events that it publishes.
+_NOT_FOUND: Final = "no memory with this id: check the id and whose it is"
 
 
 class CallContext:
@@ -78,7 +79,7 @@ class CallContext:
                 self.policy,
                 mode=mode,
                 llm=chat.asking,
-                zone=checked_timezone(None, self.settings.timezone),
+                zone=zone_of(self.settings.timezone),
                 deferred_embedder=components.following if self.settings.defer_embeddings else None,
             )
             self._add_deps = deps
@@ -148,8 +149,19 @@ class CallContext:
         """
         scope = await self.find_scope(memory_id, user_id)
         if scope is None:
-            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
+            raise MemoryNotFoundError(_NOT_FOUND)
         return scope
+
+    async def require_record(self, memory_id: str, scope: Scope, *, deleted: bool) -> MemoryRecord:
+        """Return a memory.
+
+        Raises:
+            MemoryNotFoundError: it is not there any more.
+        """
+        records = await self.store.get(scope, [memory_id], deleted=deleted)
+        if not records:
+            raise MemoryNotFoundError(_NOT_FOUND)
+        return records[0]
 
     async def publish(
         self,

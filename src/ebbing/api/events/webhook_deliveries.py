@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -14,6 +14,7 @@ from typing import Any, Final
 from ebbing.api.threads.background_thread import Host
 from ebbing.domain.errors import StoreClosedError, StoreError
 from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.stores.webhook_book import Webhook
@@ -74,18 +75,9 @@ class WebhookDeliveries:
         if not (wanting or by_mem0):
             return
         payload = event_of(event, self._components.ids.new())
-        events = [(hook, payload) for hook in wanting]
-        events += [(hook, item) for hook in by_mem0 for item in mem0_events(event, payload["id"])]
-        jobs = [
-            NewJob(
-                DELIVERY,
-                f"{item['id']} {hook.id}",
-                {"webhook": hook.id, "event": item},
-                max_attempts=_ATTEMPTS,
-                belongs_to=event.scope,
-            )
-            for hook, item in events
-        ]
+        jobs = [_delivery(hook.id, payload, scope=event.scope) for hook in wanting]
+        for hook in by_mem0:
+            jobs += [_delivery(hook.id, item, scope=event.scope) for item in mem0_events(event, payload["id"])]
         await self._enqueue(jobs)
 
     async def _enqueue(self, jobs: Sequence[NewJob]) -> None:
@@ -153,3 +145,8 @@ def signed(hook: Webhook, body: bytes, *, event_id: str, at: datetime) -> dict[s
         "webhook-timestamp": stamp,
         "webhook-signature": f"v1,{base64.b64encode(mark).decode()}",
     }
+
+
+def _delivery(webhook_id: int | str, item: Mapping[str, Any], *, scope: Scope) -> NewJob:
+    payload = {"webhook": webhook_id, "event": item}
+    return NewJob(DELIVERY, f"{item['id']} {webhook_id}", payload, max_attempts=_ATTEMPTS, belongs_to=scope)

@@ -152,15 +152,12 @@ class TopicForgetting:
 
     async def _drop_turns(self, shown: Collection[Sequence[str]], scope: Scope) -> int:
         """Let go of turns that still say what they said, so that they are never remembered."""
-        chosen = {tuple(turn) for turn in shown}
+        working, chosen = self._context.components.working, set(map(tuple, shown))
         gone = 0
-        for session in await self._context.components.working.sessions(within=scope):
-            turns = [
-                turn
-                for turn in await self._context.components.working.read(session)
-                if (session.agent_id or "", session.run_id or "", *_name(turn)) in chosen
-            ]
-            await self._context.components.working.drop(session, turns)
+        for session in await working.sessions(within=scope):
+            place = (session.agent_id or "", session.run_id or "")
+            turns = [turn for turn in await working.read(session) if (*place, *_name(turn)) in chosen]
+            await working.drop(session, turns)
             gone += len(turns)
         return gone
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack, cast
@@ -16,18 +16,18 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.risk import confidence_at, is_risky
 from ebbing.domain.memory.scope import Scope
-from ebbing.language.text.analyzer import TextFlag, flags_of, normalise
 from ebbing.ports.event_bus import Topic
+from ebbing.ports.models.embedder import Calibration
 from ebbing.ports.models.query_rewriter import QueryRewriter
 from ebbing.privacy.names import person_name
 from ebbing.recall.context.context_block import Context, Shape, context
 from ebbing.recall.context.query_fallback import ConversationQuery, FallbackOptions, SearchFn
 from ebbing.recall.context.render import GROUPS, Group
 from ebbing.recall.context.usage_policy import DEFAULT, Policy
-from ebbing.recall.search import SearchResults, search
+from ebbing.recall.search import search
 from ebbing.remember.intake.parse_messages import parse_messages, parse_time
 from ebbing.results import ContextAnswer, ContextItem
-from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_flag, checked_query, checked_timezone
+from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_flag, checked_query, checked_timezone, zone_of
 
 MAX_CONTEXT_TOKENS: Final = 100_000
 _LOOKED_AT: Final = 3
@@ -59,7 +59,7 @@ class ContextOptions(TypedDict, total=False):
     channel: str | None
     """Memories of the scope `channel:{name}` may be used."""
     timezone: str | None
-    """IANA name of the zone in which days begin and end; the setting `timezone` unless given."""
+    """IANA name of the zone in which days begin and end; without it, each message by its own clock."""
     user_name: str | None
     char_name: str | None
     groups: Sequence[Group]
@@ -111,6 +111,7 @@ class ContextBlocks:
         scope, row_filter = self._context.scope_and_filter(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )
+        fallback = replace(fallback, calibration=await self._calibration())
         shape = _shape(max_tokens, options)
         talk = _talk(query, messages, options=options)
         now = self._context.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
@@ -119,7 +120,8 @@ class ContextBlocks:
         base_query = Query(
             "", min(_LOOKED_AT * fallback.policy.top_k, MAX_TOP_K), now, filter=row_filter, present=present
         )
-        base_query.timezone = checked_timezone(options.get("timezone"), self._context.settings.timezone)
+        base_query.timezone = checked_timezone(options.get("timezone"))
+        base_query.default_timezone = zone_of(self._context.settings.timezone)
         made = await context(
             self._context.store,
             await self._look(scope, base_query, talk=talk, top_k=fallback.policy.top_k, is_private=is_private),
@@ -131,10 +133,14 @@ class ContextBlocks:
             shape=shape,
         )
         if not is_private:
-            # What stands in every block, as profile and news do, says nothing about its use.
-            self._context.components.usage.returned(scope, made.hits, at=self._context.clock.now())
-            await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
+            # What stands in every block, as profile and news do, says nothing about its use, nor do the turns around.
+            self._context.components.usage.returned(scope, made.answering_hits, at=self._context.clock.now())
+            await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=made.answering_hits)
         return context_item(made, now)
+
+    async def _calibration(self) -> Calibration | None:
+        embedder = await self._context.components.embedder.get()
+        return None if embedder is None else embedder.calibration
 
     async def _look(
         self, scope: Scope, base_query: Query, *, talk: ConversationQuery | None, top_k: int, is_private: bool
@@ -143,27 +149,12 @@ class ContextBlocks:
         depth = max(deps.answer_options.depth, min(_READ * top_k, _MAX_READ))
         deps = replace(deps, answer_options=replace(deps.answer_options, depth=depth, weight=_READ_WEIGHT))
 
-        async def look(text: str, conversation: str = "") -> list[Hit]:
+        async def look(text: str, conversation: str = "") -> Sequence[Hit]:
             query = replace(base_query, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
             query.is_complete = talk is None or talk.is_said_by(text)
-            query.context_turns = 1
-            return list(with_replies(await search(deps, scope, query=query)))
+            return (await search(deps, scope, query=query)).hits
 
         return look
-
-
-def with_replies(results: SearchResults) -> Iterator[Hit]:
-    """Yield the hits, each message that only asks with its reply, which may share no word with the question."""
-    shown = {hit.record.id for hit in results.hits}
-    for hit in results.hits:
-        yield hit
-        window = results.context_turns.get(hit.record.id, ())
-        if not window or not flags_of(normalise(hit.record.content)) & TextFlag.ASKING:
-            continue
-        reply = window[-1]
-        if reply.id not in shown and reply.role is not Role.ASSISTANT and reply.created_at >= hit.record.created_at:
-            shown.add(reply.id)
-            yield Hit(reply, hit.score, hit.rank_score)
 
 
 def context_item(made: Context, now: datetime) -> ContextAnswer:

@@ -16,7 +16,6 @@ from ebbing.api.answers.items import (
     usage_probability_item,
 )
 from ebbing.api.calls.call_context import CallContext, measured
-from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.filters.query import Include, Query
 from ebbing.domain.forgetting.usage_model import usage_features
 from ebbing.domain.memory.record import Kind
@@ -42,6 +41,7 @@ from ebbing.validation import (
     checked_top_k,
     kinds_of,
     with_expired,
+    zone_of,
 )
 
 
@@ -87,7 +87,7 @@ class Searches:
             rerank: False leaves the configured reranker out; True changes nothing, also where there is none.
             context_turns: add `context` to each result: so many turns before and after it, at most 10.
             show_expired: what has run out may answer as well, but nothing that is no longer true.
-            timezone: IANA name of the zone in which days begin and end; the setting `timezone` unless given.
+            timezone: IANA name of the zone in which days begin and end; without it, each message by its own clock.
             private: leave no trace of the question: it counts as no use, and nobody is told of it.
 
         Returns:
@@ -151,7 +151,8 @@ class Searches:
             filter=filter_,
             as_of=as_of,
             context_turns=checked_context_turns(narrowing.get("context_turns", 0)),
-            timezone=checked_timezone(narrowing.get("timezone"), self._context.settings.timezone),
+            timezone=checked_timezone(narrowing.get("timezone")),
+            default_timezone=zone_of(self._context.settings.timezone),
         )
         is_private = narrowing.get("private", False)
         deps = await self._context.search_deps(is_private=is_private)
@@ -245,10 +246,7 @@ class Searches:
             MemoryNotFoundError: no such memory, or not this user's.
         """
         scope = await self._context.require_scope(memory_id, user_id)
-        records = await self._context.store.get(scope, [memory_id], deleted=True)
-        if not records:
-            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
-        [record] = records
+        record = await self._context.require_record(memory_id, scope, deleted=True)
         probability = None
         if record.is_active:
             model = await usage_model_of(self._context.store, scope)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypedDict, Unpack, cast
 from ebbing.api.answers.items import add_answer, memory_item
 from ebbing.api.calls.call_context import CallContext, measured
 from ebbing.api.forgetting.forget_tokens import ForgetTokens
-from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError, ModelUnavailableError
+from ebbing.domain.errors import InvalidInputError, ModelUnavailableError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.message import Message
@@ -285,10 +285,8 @@ class Writes:
         self, memory_id: str, scope: Scope, *, change: ChangeSet, reason: str | None, hard: bool
     ) -> Sequence[str]:
         store, now = self._context.store.within(change), self._context.clock.now()
-        records = await store.get(scope, [memory_id], deleted=hard)
-        if not records:
-            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
-        hashes = {record.id: record.hash for record in await records_that_say(store, records[0], scope=scope)}
+        memory = await self._context.require_record(memory_id, scope, deleted=hard)
+        hashes = {record.id: record.hash for record in await records_that_say(store, memory, scope=scope)}
         report = await forget_records(store, hashes, scope=scope.whole, hard=hard, reason=reason, now=now)
         return report.ids
 

@@ -18,10 +18,10 @@ async def neighbours_of(
     """Return what a memory names and which others name it; see `OverviewApi.neighbours`."""
     graph = await graphs.graph(user_id=scope.user_id, agent_id=scope.agent_id, include_ended=True)
     relations = [relation for relation in graph["relations"] if relation["memory_id"] == memory_id]
-    ends = {end for relation in relations for end in (relation["subject"], relation["object"])}
-    entities = [
-        entity for entity in graph["entities"] if memory_id in entity["memory_ids"] or entity["id"] in ends - {SELF}
-    ]
+    ends: set[str] = set()
+    for relation in relations:
+        ends |= {relation["subject"], relation["object"]} - {SELF}
+    entities = [entity for entity in graph["entities"] if memory_id in entity["memory_ids"] or entity["id"] in ends]
     shares = _shares(entities, memory_id)
     nearest = sorted(shares, key=lambda other: -len(shares[other]))[:limit]
     records = {record.id: record for record in await context.store.get(scope.whole, nearest)}
@@ -29,9 +29,9 @@ async def neighbours_of(
         "entities": [{**entity, "memory_ids": entity["memory_ids"][:limit]} for entity in entities],
         "relations": relations,
         "memories": [
-            {"id": other, "memory": records[other].content, "shares": shares[other]}
-            for other in nearest
-            if other in records
+            {"id": record.id, "memory": record.content, "shares": shares[record.id]}
+            for record in map(records.get, nearest)
+            if record is not None
         ],
     }
 

@@ -19,7 +19,7 @@ from ebbing.api.overview.past import differences_of, timeline_of
 from ebbing.api.people.graph import Graphs
 from ebbing.api.upkeep.maintenance import MaintenanceApi
 from ebbing.api.upkeep.rounds import upkeep_policy
-from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.filters.query import Include
 from ebbing.domain.forgetting.curves import retention
 from ebbing.domain.forgetting.freshness import retention_path
@@ -193,10 +193,7 @@ class OverviewApi:
         if not isinstance(days, int) or isinstance(days, bool) or not 0 <= days <= MAX_DAYS:
             raise InvalidInputError(f"days must be a whole number from 0 to {MAX_DAYS:,}")
         scope = await self._context.require_scope(memory_id, user_id)
-        records = await self._context.store.get(scope, [memory_id], deleted=True)
-        if not records:
-            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
-        [record] = records
+        record = await self._context.require_record(memory_id, scope, deleted=True)
         usage = await self._context.store.usage.usage(scope, memory_id)
         now, curve = self._context.clock.now(), self._policy.curve
         path = retention_path(record, usage.feedback, until=now + timedelta(days=days), curve=curve, points=POINTS)

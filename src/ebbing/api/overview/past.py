@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,7 +18,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import ALWAYS, micros, moment
 from ebbing.recall.rows import rows_in_scope
-from ebbing.results import DifferenceItem, DifferencesAnswer, TimelineAnswer
+from ebbing.results import DifferenceItem, DifferencesAnswer, TimelineAnswer, TimelineBucket
 
 MANY_DAYS: Final = 400
 """More days than these are told by month."""
@@ -46,15 +47,7 @@ async def timeline_of(context: CallContext, scope: Scope) -> TimelineAnswer:
     starts = sorted(set().union(*counts.values()))
     return {
         "bucket": bucket,
-        "buckets": [
-            {
-                "at": start,
-                "added": counts["added"][start],
-                "ended": counts["ended"][start],
-                "gone": counts["gone"][start],
-            }
-            for start in starts
-        ],
+        "buckets": [_bucket(start, counts) for start in starts],
         "first_at": iso(moment(first)),
         "last_at": iso(moment(last)),
     }
@@ -77,22 +70,17 @@ async def differences_of(
     shard = await context.store.shard(scope, deleted=True)
     is_added = (shard.deleted != ALWAYS) & (shard.recorded > micros(since)) & (shard.recorded <= micros(until))
     added = {shard.ids[row] for row in np.flatnonzero(is_added)}
-    entries = [
-        entry
-        for entry in await context.store.histories(scope, changed_after=since)
-        if entry.updated_at is not None and since < entry.updated_at <= until
-    ]
+    histories = await context.store.histories(scope, changed_after=since)
+    entries = [entry for entry in histories if entry.updated_at is not None and since < entry.updated_at <= until]
     ids = list({*added, *(entry.memory_id for entry in entries)})
-    records = {
-        record.id: record
-        for record in await context.store.get(scope, ids, deleted=True)
-        if record.kind is Kind.MEMORY and scope.covers(record.belongs_to)
-    }
+    records: dict[str, MemoryRecord] = {}
+    for record in await context.store.get(scope, ids, deleted=True):
+        if record.kind is Kind.MEMORY and scope.covers(record.belongs_to):
+            records[record.id] = record
     items = [_difference_item(entry) for entry in entries if entry.memory_id in records]
     first_words = {entry.memory_id: entry.old_memory for entry in reversed(entries) if entry.old_memory is not None}
-    items += [
-        _addition_item(records[memory_id], text=first_words.get(memory_id)) for memory_id in added & records.keys()
-    ]
+    added_records = [records[memory_id] for memory_id in added & records.keys()]
+    items += [_addition_item(record, text=first_words.get(record.id)) for record in added_records]
     items.sort(key=lambda item: (item["at"], item["memory_id"]), reverse=True)
     start = 0 if cursor is None else max(position(cursor)[0], 0)
     end = start + limit
@@ -123,4 +111,13 @@ def _addition_item(record: MemoryRecord, *, text: str | None) -> DifferenceItem:
         "before": None,
         "after": record.content if text is None else text,
         "reason": record.provenance.reason,
+    }
+
+
+def _bucket(start: str, counts: Mapping[str, Mapping[str, int]]) -> TimelineBucket:
+    return {
+        "at": start,
+        "added": counts["added"][start],
+        "ended": counts["ended"][start],
+        "gone": counts["gone"][start],
     }

@@ -110,11 +110,10 @@ def as_dot(graph: Graph) -> str:
     """Return a graph for Graphviz."""
     lines = ["digraph memory {"]
     lines += [f"  {_quoted(entity.id)} [label={_quoted(entity.name)}];" for entity in graph.entities]
-    lines += [
-        f"  {_quoted(relation.subject)} -> {_quoted(relation.object)} [label={_quoted(relation.relation)}"
-        f"{', style=dashed' if relation.until else ''}];"
-        for relation in graph.relations
-    ]
+    for relation in graph.relations:
+        style = ", style=dashed" if relation.until else ""
+        ends = f"{_quoted(relation.subject)} -> {_quoted(relation.object)}"
+        lines.append(f"  {ends} [label={_quoted(relation.relation)}{style}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -132,6 +131,10 @@ def _graph_item(graph: Graph) -> GraphAnswer:
     }
 
 
+def _with_few_memories(entity: EntityItem) -> EntityItem:
+    return EntityItem(**{**entity, "memory_ids": entity["memory_ids"][:MAX_NAMED]})
+
+
 def _capped(graph: GraphAnswer, limit: int) -> GraphAnswer:
     """Return the newest relations of a graph, and what they name.
 
@@ -141,12 +144,10 @@ def _capped(graph: GraphAnswer, limit: int) -> GraphAnswer:
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_SHOWN:
         raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_SHOWN:,}")
     relations = graph["relations"][:limit]
-    names = {SELF, *(end for relation in relations for end in (relation["subject"], relation["object"]))}
-    entities = [
-        EntityItem(**{**entity, "memory_ids": entity["memory_ids"][:MAX_NAMED]})
-        for entity in graph["entities"]
-        if entity["id"] in names
-    ]
+    names = {SELF}
+    for relation in relations:
+        names |= {relation["subject"], relation["object"]}
+    entities = [_with_few_memories(entity) for entity in graph["entities"] if entity["id"] in names]
     return {"entities": entities, "relations": relations, "truncated": len(relations) < len(graph["relations"])}
 
 

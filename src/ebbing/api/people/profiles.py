@@ -280,9 +280,9 @@ class ProfilesApi:
         while by_hand := [record for record in records if was_set_by_hand(record) and record.id not in gone]:
             changes = await retract_sources(store, by_hand, sources=nothing, scope=scope, reason=_FORGOTTEN, now=now)
             await store.write(scope, changes)
-            gone |= dict.fromkeys(item.id for item in by_hand)
-            replaced = await store.get(scope, [earlier for item in by_hand for earlier in item.related_ids])
-            records = [item for item in replaced if item.valid_to is None]
+            gone |= dict.fromkeys(record.id for record in by_hand)
+            replaced_ids = [memory_id for record in by_hand for memory_id in record.related_ids]
+            records = [record for record in await store.get(scope, replaced_ids) if record.valid_to is None]
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone)
 
     async def _forget_behind(self, scope: Scope, entries: Sequence[NamedEntry], *, change: ChangeSet) -> None:
@@ -295,10 +295,11 @@ class ProfilesApi:
 
     def _usable_values(self, values: Mapping[str, Any]) -> list[ProfileInput]:
         """Return what is told, without what the redaction policy takes out."""
-        return [
-            replace(item, value=self._allowed(item.value), text=None if item.text is None else self._allowed(item.text))
-            for item in parse_profile_input(values)
-        ]
+        inputs: list[ProfileInput] = []
+        for item in parse_profile_input(values):
+            text = None if item.text is None else self._allowed(item.text)
+            inputs.append(replace(item, value=self._allowed(item.value), text=text))
+        return inputs
 
     def _allowed(self, text: str) -> str:
         redacted = redact(text, self._context.policy.redaction)

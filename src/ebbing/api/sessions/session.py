@@ -86,12 +86,12 @@ class AsyncSession:
             EbbingError: working memory is full, and what it holds cannot be stored; the error says why.
         """
         now, is_told_private = self._clock.now(), checked_flag(private, "private")
-        named = (
-            replace(message, id=message.id or self._ids.new(), timestamp=message.timestamp or now)
-            for message in parse_messages(messages)
-        )
         is_private = await self._buffer.off_record(self._scope) or is_told_private
-        turns = [Turn(message, max(estimate_tokens(message.content), 1), is_private, self._infer) for message in named]
+        turns: list[Turn] = []
+        for message in parse_messages(messages):
+            named = replace(message, id=message.id or self._ids.new(), timestamp=message.timestamp or now)
+            tokens = max(estimate_tokens(message.content), 1)
+            turns.append(Turn(named, tokens, is_private, self._infer))
         earlier = await self._buffer.stored_turns(self._scope)
         await self._buffer.hear(self._scope, _off_the_record(earlier, turns))
 
@@ -127,11 +127,8 @@ class AsyncSession:
         fits: list[SessionMatch] = []
         if include != "memories" and not options.get("filters") and options.get("as_of") is None:
             least = checked_threshold(options.get("threshold"))
-            fits = [
-                turn
-                for turn in match_session_turns(checked_query(query, include=include), turns)
-                if turn.score >= least
-            ]
+            matches = match_session_turns(checked_query(query, include=include), turns)
+            fits = [match for match in matches if match.score >= least]
         here = {fit.message.id: fit.message.content for fit in fits}
         # What left the last rounds may be stored already: it is told once.
         others = [item for item in results if not _is_told(item, here)]

@@ -57,6 +57,9 @@ class Verdict:
 APART: Final = Verdict(Relation.APART, "another matter")
 REPLACED: Final = Verdict(Relation.CONTRADICTS, "it says that this is otherwise now", guess=True)
 
+_Named = tuple[str | None, Words]
+"""An attribute and the value that a claim gives it."""
+
 
 def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
     """Return how `new` stands to `old`; `similarity` is the calibrated one of their texts, 0 where there are no
@@ -101,17 +104,16 @@ def _by_the_way(new: Claim, old: Claim) -> bool:
         return False
     if new.subject and not new.changed:
         return False
-    mine, theirs = [new.also, (new.attribute, new.value)], [old.also, (old.attribute, old.value)]
-    return any(
-        new_pair[0] == old_pair[0]
-        and new_pair[1]
-        and old_pair[1]
-        and not within(new_pair[1], old_pair[1])
-        and not within(old_pair[1], new_pair[1])
-        for new_pair in mine
-        for old_pair in theirs
-        if new_pair and old_pair and (new_pair is new.also or old_pair is old.also)
-    )
+    if _is_another_value(new.also, old.also) or _is_another_value(new.also, (old.attribute, old.value)):
+        return True
+    return _is_another_value((new.attribute, new.value), old.also)
+
+
+def _is_another_value(new: _Named | None, old: _Named | None) -> bool:
+    """Return whether both name one attribute, with values of which neither is part of the other."""
+    if new is None or old is None or new[0] != old[0] or not new[1] or not old[1]:
+        return False
+    return not within(new[1], old[1]) and not within(old[1], new[1])
 
 
 def _by_object(new: Claim, old: Claim) -> Verdict | None:
@@ -196,13 +198,12 @@ def _ends_words(end: Ending, old: Claim, *, subject: Words) -> bool:
 
 def _opens(short: Words, full: Words) -> bool:
     """Return whether a thing is called by the beginning of its name, of a script without spaces: 王者 for 王者荣耀."""
-    return any(
-        2 <= len(short_word) <= len(full_word) <= len(short_word) + 2
-        and not short_word.isascii()
-        and full_word.startswith(short_word)
-        for short_word in short
-        for full_word in full
-    )
+    for word in short:
+        if len(word) < 2 or word.isascii():
+            continue
+        if any(name.startswith(word) and len(name) <= len(word) + 2 for name in full):
+            return True
+    return False
 
 
 def _ends_taste(end: Ending, old: Claim, *, subject: Words) -> bool:
@@ -304,9 +305,11 @@ def within(part: Words, whole: Words) -> bool:
     """Return whether every word of `part` stands in `whole`, also as part of a longer word of a script without
     spaces.
     """
-    return bool(part) and all(
-        word in whole or (not word.isascii() and any(set(word) <= set(other) for other in whole)) for word in part
-    )
+    return bool(part) and all(word in whole or _is_in_a_word(word, whole) for word in part)
+
+
+def _is_in_a_word(part: str, words: Words) -> bool:
+    return not part.isascii() and any(set(part) <= set(word) for word in words)
 
 
 def spelled(thing: Words, words: Words) -> bool:

@@ -38,8 +38,10 @@ class Query:
     """Answer with what was believed at this moment."""
     present: tuple[str, ...] = ()
     """Content hashes of messages that whoever asks has before them: they need no recalling."""
-    timezone: tzinfo = UTC
-    """Where the one who asks lives: in it days begin and end."""
+    timezone: tzinfo | None = None
+    """In it days begin and end; with None on the clock of the one who said a thing, and of the newest for "now"."""
+    default_timezone: tzinfo = UTC
+    """What stands for that clock where it is not known."""
     is_complete: bool = True
     """The text says all that is asked: False for a conversation, and for a question that leans on one."""
     conversation: str = ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from ebbing.domain.memory.record import Role
+
+_MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +20,9 @@ class Message:
     name: str | None = None
     id: str | None = None
     timestamp: datetime | None = None
+
+    @property
+    def utc_offset_minutes(self) -> int | None:
+        """How far its clock is ahead of UTC; None for UTC itself, in which programs write without asking anybody."""
+        offset = None if self.timestamp is None else self.timestamp.utcoffset()
+        return (offset // _MINUTE or None) if offset else None

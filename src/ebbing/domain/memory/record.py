@@ -6,7 +6,7 @@ import hashlib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from enum import StrEnum
 from typing import Any, Final
 
@@ -14,12 +14,16 @@ from ebbing.domain.memory.scope import Scope
 
 NEEDS_REVIEW: Final = "needs_review"
 """Tag of a memory that may end others, which its `related_ids` name; they stay current until somebody decides."""
+DOUBTED: Final = "doubted"
+"""Tag of a memory that something said later may have changed, which its `related_ids` name: it is not told as what
+holds now, until it is said again."""
 QUARANTINED: Final = "quarantined"
 """Tag of an episode that speaks like an order to the model: nothing is learnt from it, and no prompt shows it, until
 somebody reviews it."""
+MINUTES_A_DAY: Final = 1_440
 USUAL_IMPORTANCE: Final = 0.5
 """Importance in [0, 1] of a memory that nothing weighed."""
-RESERVED_TAGS: Final = frozenset({"pending_deletion", QUARANTINED, NEEDS_REVIEW})
+RESERVED_TAGS: Final = frozenset({"pending_deletion", QUARANTINED, NEEDS_REVIEW, DOUBTED})
 """Tags that a memory's own life sets and takes away; nobody sets them by hand."""
 
 
@@ -113,6 +117,8 @@ class MemoryRecord:
     """When it was said or noted (a message's own timestamp where it has one)."""
     recorded_at: datetime
     """When this store learned of it."""
+    utc_offset_minutes: int | None = field(default=None, kw_only=True)
+    """How far the clock of the one who said it was ahead of UTC then; None where nothing named an offset."""
     kind: Kind = Kind.MEMORY
     type: MemoryType = MemoryType.EPISODIC
     layer: Layer = Layer.SHORT_TERM
@@ -182,6 +188,17 @@ class MemoryRecord:
         origin = self.provenance
         by_hand = origin.method == "user" and origin.rule is None
         return self.kind is Kind.EPISODE or origin.method == "raw" or by_hand
+
+    @property
+    def said_at(self) -> datetime:
+        """`created_at` on the clock of the one who said it; in UTC where that is not known."""
+        return self.created_at.astimezone(self.zone or UTC)
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The clock of the one who said it; None where that is not known."""
+        minutes = self.utc_offset_minutes
+        return None if minutes is None else timezone(timedelta(minutes=minutes))
 
     @property
     def hash(self) -> str:

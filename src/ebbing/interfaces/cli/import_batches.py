@@ -154,12 +154,11 @@ class Intake:
         if user is None:
             return set()  # the store itself skips a message that it has
         if user not in self._stored:
-            self._stored[user] = {
-                (record.get("agent_id"), record.get("run_id"), source)
-                for record in _everything(self._session, user)
-                if record["kind"] == "episode" or record["method"] == "raw"
-                for source in record.get("source_ids", ())
-            }
+            keys = self._stored[user] = set()
+            for record in _everything(self._session, user):
+                if record["kind"] == "episode" or record["method"] == "raw":
+                    place = record.get("agent_id"), record.get("run_id")
+                    keys.update((*place, source) for source in record.get("source_ids", ()))
         return self._stored[user]
 
 

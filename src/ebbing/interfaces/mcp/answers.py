@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
 from typing import Any, Final, cast
 
 from mcp.types import CallToolResult, TextContent
@@ -90,7 +91,13 @@ def released(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def lines_of(items: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return memories as quoted lines with their days."""
-    return [f"{BULLET}{item['created_at'][:10]} {quoted(item['memory'], item)}" for item in items]
+    return [f"{BULLET}{_day_of(item)} {quoted(item['memory'], item)}" for item in items]
+
+
+def _day_of(item: Mapping[str, Any]) -> str:
+    """Return the day on which a memory was said, on the clock of the one who said it."""
+    clock = timezone(timedelta(minutes=item.get("utc_offset_minutes", 0)))
+    return f"{datetime.fromisoformat(item['created_at']).astimezone(clock):%Y-%m-%d}"
 
 
 def block(lines: Sequence[str]) -> str:

@@ -80,7 +80,8 @@ async def memory_search(
         for hit in results.hits
         if is_usable(hit.record)
     ]
-    lines = [f"{BULLET}{str(item['created_at'])[:10]} {item['memory']} (id {item['id']})" for item in memories]
+    days = {hit.record.id: f"{hit.record.said_at:%Y-%m-%d}" for hit in results.hits}
+    lines = [f"{BULLET}{days[str(item['id'])]} {item['memory']} (id {item['id']})" for item in memories]
     return with_text(block(lines), Memories(memories=memories, note=NOTE))
 
 

@@ -33,6 +33,8 @@ class TimeOfDay:
     start: int
     end: int
     grain: Grain = "hour"
+    is_bare: bool = False
+    """A clock time that may lie before or after noon."""
 
 
 def minute(at: datetime, shift: int = 0) -> Period:

@@ -33,6 +33,8 @@ _LEADING: Final = re.compile(
     r"(?:of|early|mid|late|in|before|after|following|preceding|since|to|until|till|between)[\s-]+(?:the\s+)?$|[自从至到截]$"
 )
 """What ends every phrase before a date that changes its meaning: one look decides whether to try them."""
+_EVENING: Final = 1_080
+_DAWN: Final = 300
 _NUMBERS: Final = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _WEEKDAY_BESIDE: Final = re.compile(r"\s+(?P<way>before|after|following|preceding)\s+(?:the\s+)?")
 _LED: Final = re.compile(
@@ -82,14 +84,21 @@ def _finer(left: Token, right: Token) -> Token | None:
 def _on_day(date: Reading, time: TimeOfDay) -> Reading:
     start = date.period.start
     hour = 0 if date.period.grain == "day" else 60 * start.hour
-    return replace(date, period=calendar.at_time(calendar.day(start), _in_half(time, hour)), yearless=False)
+    placed = _in_half(time, hour)
+    period = calendar.at_time(calendar.day(start), placed)
+    return replace(date, period=period, yearless=False, bare_clock=placed.is_bare)
 
 
 def _in_half(time: TimeOfDay, hour: int) -> TimeOfDay:
-    """A clock time after noon if the part of the day that is known already lies there: "tonight at 8:30"."""
+    """A clock time after noon if the part of the day that is known already lies there: "tonight at 8:30".
+
+    "Last night at 3" is after midnight.
+    """
+    if hour >= _EVENING and time.is_bare and time.end <= _DAWN:
+        return TimeOfDay(time.start + 1440, time.end + 1440, time.grain)
     if hour >= 720 and time.end <= 720:
         return TimeOfDay(time.start + 720, time.end + 720, time.grain)
-    return time
+    return replace(time, is_bare=False) if hour and time.is_bare else time
 
 
 def _until_time(left: Token, time: TimeOfDay, *, finish: int) -> Token | None:
@@ -140,7 +149,8 @@ def _weekday_beside(left: Token, right: Token, *, before: bool) -> Token:
     assert isinstance(right.value, Reading)
     start, which = right.value.period.start, left.value.period.start.weekday()
     weekday = calendar.weekday_before(start, which) if before else calendar.weekday_after(start, which)
-    return Token(left.begin, right.finish, Reading(weekday, explicit=right.value.explicit))
+    reading = Reading(weekday, explicit=right.value.explicit, guess=right.value.guess, doubtful=right.value.doubtful)
+    return Token(left.begin, right.finish, reading)
 
 
 def _counted(token: Token, context: DateContext) -> Token:
@@ -193,7 +203,11 @@ def _from_to(first: Reading | TimeOfDay, last: Reading | TimeOfDay) -> Reading |
         return None
     explicit = (first.explicit and (last.explicit or last.yearless)) or (first.yearless and last.explicit)
     return Reading(
-        Period(begun.start, until.end, "range"), explicit=explicit, yearless=first.yearless and last.yearless
+        Period(begun.start, until.end, "range"),
+        explicit=explicit,
+        yearless=first.yearless and last.yearless,
+        doubtful=first.doubtful or last.doubtful,
+        guess=first.guess or last.guess,
     )
 
 

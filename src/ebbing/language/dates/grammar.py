@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from ebbing.language.dates.calendar import Direction, Period, TimeOfDay, date, day, nearest
 
@@ -32,6 +32,10 @@ CUES_LOOKED_AT: Final = 160
 """Characters on either side of a date in which its tense is looked for."""
 
 
+Guess = Literal["", "week", "month", "year", "extent"]
+"""What of a date is guessed: the week of a bare weekday, the month of a bare day, the year, or how far it reaches."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What an expression means: a period, and how it came to it."""
@@ -43,6 +47,10 @@ class Reading:
     """The text names the date but for its year."""
     doubtful: bool = False
     """Its tense and its distance disagree about the year ("pushed to April 9th", said in March), or neither tells."""
+    guess: Guess = ""
+    """What of it the text does not name."""
+    bare_clock: bool = False
+    """Its clock time names no half of the day."""
     in_year: Callable[[int], Period] | None = field(default=None, compare=False)
     """When it falls in another year, for a feast that the moon moves; raises `ValueError` where no table reaches."""
 
@@ -75,7 +83,7 @@ class DateContext:
         is_close = abs(closest.start - self.now) < DOUBTFUL_YEAR
         is_placed = direction != "none" or self.lean != "none"
         doubtful = (closest != reading.period) if is_close else not is_placed
-        return replace(reading, in_year=partial(period, self.now), doubtful=doubtful)
+        return replace(reading, in_year=partial(period, self.now), doubtful=doubtful, guess="year")
 
     def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
         """One of several periods that the text does not tell apart: the tense decides, else the distance."""
@@ -88,7 +96,8 @@ class DateContext:
         period = self.unmarked(days, direction).period
         is_placed = direction != "none" or self.lean != "none"
         is_far = not is_placed and abs(period.start - self.now) > DOUBTFUL_DAY
-        return Reading(period, doubtful=is_far or period != nearest(days, self.now, direction="none"))
+        is_other = period != nearest(days, self.now, direction="none")
+        return Reading(period, doubtful=is_far or is_other, guess="month")
 
 
 Read = Callable[["re.Match[str]", DateContext], Reading | TimeOfDay | None]
@@ -170,8 +179,8 @@ class Tense:
 
     cues: re.Pattern[str]
 
-    def at(self, context: DateContext, begin: int, *, finish: int) -> Direction:
-        """Which way the nearest cue in the same sentence points; `none` if there is none."""
+    def at(self, context: DateContext, begin: int, *, finish: int, in_clause: bool = False) -> Direction:
+        """Which way the nearest cue in the same sentence, or clause, points; `none` if there is none."""
         before = _SENTENCE_END.split(context.folded[max(0, begin - CUES_LOOKED_AT) : begin])[-1]
         after = _SENTENCE_END.split(context.folded[finish : finish + CUES_LOOKED_AT], maxsplit=1)[0]
         best: tuple[int, Direction] = (CUES_LOOKED_AT * 3, "none")
@@ -180,7 +189,7 @@ class Tense:
         first = self.cues.search(after)
         if first:
             best = min(best, (_distance(after[: first.start()]), _pointing(first)))
-        return best[1]
+        return "none" if in_clause and best[0] >= CUES_LOOKED_AT else best[1]
 
 
 def _distance(between: str) -> int:

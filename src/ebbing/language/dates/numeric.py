@@ -94,8 +94,10 @@ def _clock(match: re.Match[str], _: DateContext) -> TimeOfDay | None:
         return None
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    start = 60 * hour + minute
-    return TimeOfDay(start, start + 1, "minute") if match["mi"] else TimeOfDay(start, start + 60)
+    start, is_bare = 60 * hour + minute, not half and hour <= 12 and not match["h"].startswith("0")
+    if match["mi"]:
+        return TimeOfDay(start, start + 1, "minute", is_bare=is_bare)
+    return TimeOfDay(start, start + 60, is_bare=is_bare)
 
 
 def _before(pattern: re.Pattern[str], match: re.Match[str], *, context: DateContext) -> bool:

@@ -20,18 +20,18 @@ from itertools import pairwise
 from typing import Final
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.language.dates.calendar import Direction, Grain, Period, towards
+from ebbing.language.dates.calendar import Direction, Grain, towards
 from ebbing.language.dates.chinese.grammar import grammar as chinese_grammar
 from ebbing.language.dates.compose import BEGINNING, FOREVER, bounded, counted_off, joined, narrowed, timed
 from ebbing.language.dates.english.grammar import grammar as english_grammar
 from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR, DateContext, Reading, Token, pack
+from ebbing.language.dates.notes import note_behind, noted
 
 __all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "may_name_time", "resolve"]
 MAX_READ: Final = 20_000
 """Characters of a text in which time expressions are looked for."""
 _SIDE_BY_SIDE: Final = re.compile(r"[ ,，（(]*(?:the |is a |是|正好是|刚好是)?")
 """Between two words for one date: "Tuesday, the 14th"."""
-_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +76,14 @@ def absolute(text: str, *, now: datetime, language: str | None = None) -> str:
     """The same text with the date in brackets after each expression that depends on `now`.
 
     "下周三开会" becomes "下周三（2024-05-22）开会", "next month" becomes "next month (June 2024)". A text that has been
-    treated so comes back unchanged. A doubtful date gets no note: a wrong one would be worse than none.
+    treated so comes back unchanged. A date that is not certain gets no note: a wrong one would be worse than none.
     """
     context = _context_of(text, now)
     pieces, at = [], 0
-    for token in _doubted(_dated(context, language), context):
-        assert isinstance(token.value, Reading)
-        if token.value.explicit or token.value.doubtful or _is_written(context, token):
-            continue
-        chinese = bool(_HAN.search(context.text, token.begin, token.finish))
-        note = _note(token.value.period, chinese=chinese)
-        owner = _POSSESSIVE.match(context.folded, token.finish)
-        finish = owner.end() if owner else token.finish
-        pieces += [text[at:finish], f"（{note}）" if chinese else f" ({note})"]
+    tokens = _doubted(_dated(context, language), context)
+    for token in noted(tokens, context):
+        finish, note = note_behind(token, context)
+        pieces += [text[at:finish], note]
         at = finish
     return "".join((*pieces, text[at:]))
 
@@ -163,7 +158,10 @@ def _span(token: Token, context: DateContext) -> DateSpan:
 
 
 def _doubted(tokens: list[Token], context: DateContext) -> list[Token]:
-    """Mark dates that stand side by side and name different days: "Tuesday the 14th", where the 14th is a Friday."""
+    """Mark dates that stand side by side and name different days: "Tuesday the 14th", where the 14th is a Friday.
+
+    Where it is a Tuesday, that day is meant, and not the nearest Tuesday.
+    """
     marked = list(tokens)
     for place, (left, right) in enumerate(pairwise(tokens)):
         if not _SIDE_BY_SIDE.fullmatch(context.folded, left.finish, right.begin):
@@ -172,38 +170,11 @@ def _doubted(tokens: list[Token], context: DateContext) -> list[Token]:
         if not (isinstance(first, Reading) and isinstance(second, Reading)) or first.explicit or second.explicit:
             continue
         days = first.period, second.period
-        if all(period.grain == "day" for period in days) and days[0] != days[1]:
+        if not all(period.grain == "day" for period in days) or days[0] == days[1]:
+            continue
+        if first.guess == "week" and second.guess != "week" and days[0].start.weekday() == days[1].start.weekday():
+            marked[place] = replace(left, value=replace(first, period=second.period, doubtful=second.doubtful))
+        else:
             marked[place] = replace(left, value=replace(first, doubtful=True))
             marked[place + 1] = replace(right, value=replace(second, doubtful=True))
     return marked
-
-
-_POSSESSIVE: Final = re.compile(r"['’]s\b")
-_WRITTEN: Final = re.compile(r"(?:['’]s)?\s?[(（](?:\d{4}|week of|spring|summer|autumn|winter|[A-Z][a-z]+ \d{4})")
-
-
-def _is_written(context: DateContext, token: Token) -> bool:
-    return bool(_WRITTEN.match(context.text, token.finish))
-
-
-def _note(period: Period, *, chinese: bool) -> str:
-    first, last = period.start, period.end - timedelta(minutes=1)
-    if period.grain == "day" or (period.grain == "hour" and period.end - first > timedelta(hours=1)):
-        return f"{first:%Y-%m-%d}"
-    if period.grain in {"hour", "minute"}:
-        return f"{first:%Y-%m-%d %H:%M}"
-    if first.date() == last.date():
-        return f"{first:%Y-%m-%d %H:%M}-{period.end:%H:%M}"
-    if period.grain == "month":
-        return f"{first.year}年{first.month}月" if chinese else f"{_MONTHS[first.month - 1]} {first.year}"
-    if period.grain == "year":
-        return f"{first.year}年" if chinese else f"{first.year}"
-    if period.grain == "week" and not chinese:
-        return f"week of {first:%Y-%m-%d}"
-    return f"{first:%Y-%m-%d}{'至' if chinese else ' to '}{last:%Y-%m-%d}"
-
-
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)

@@ -64,20 +64,17 @@ def grammar(name: str) -> Grammar:
             pattern = _NAME.sub(lambda match: words[match[1]], pattern)
         return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
 
-    return Grammar(
-        rules=tuple(
-            Rule(
-                pattern=compiled(rule["pattern"]),
-                unless=compiled(rule["unless"]) if "unless" in rule else None,
-                examples=tuple(rule["examples"]),
-                counter=tuple(rule["counter"]),
-                more={key: value for key, value in rule.items() if isinstance(value, str)},
-            )
-            for rule in data["rule"]
-        ),
-        needs=tuple(data["needs"]),
-        others={key: tuple(map(compiled, patterns)) for key, patterns in data.get("others", {}).items()},
-    )
+    def rule_of(table: Mapping[str, Any]) -> Rule:
+        return Rule(
+            pattern=compiled(table["pattern"]),
+            unless=compiled(table["unless"]) if "unless" in table else None,
+            examples=tuple(table["examples"]),
+            counter=tuple(table["counter"]),
+            more={key: value for key, value in table.items() if isinstance(value, str)},
+        )
+
+    others = {key: tuple(map(compiled, patterns)) for key, patterns in data.get("others", {}).items()}
+    return Grammar(rules=tuple(map(rule_of, data["rule"])), needs=tuple(data["needs"]), others=others)
 
 
 def sentences(text: str) -> Iterator[str]:

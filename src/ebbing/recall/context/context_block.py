@@ -17,8 +17,10 @@ from ebbing.domain.memory.record import Kind, MemoryRecord, Role, content_hash
 from ebbing.domain.memory.risk import is_risky, risk_of
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
+from ebbing.language.text.analyzer import query_terms
 from ebbing.language.wording.topics import topics
 from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.recall.context.context_turns import SearchableRows, with_turns
 from ebbing.recall.context.query_fallback import (
     ConversationQuery,
     FallbackOptions,
@@ -48,6 +50,8 @@ class Context:
     """Which step of the ladder the relevant memories come from."""
     hits: Mapping[str, Hit]
     """The relevant memories that stand in the block, by id."""
+    answering_hits: Mapping[str, Hit]
+    """Those of them that speak to the question themselves, and do not only belong to one that does."""
     risks: Mapping[str, float]
     """Risk in [0, 1] of using each of them."""
     profile_summary: str
@@ -93,26 +97,47 @@ async def context(
     if talk is not None:
         result = await search_with_fallback(talk, look, options=options)
     scope_records = await _read_scope(store, scope, query=query, options=options)
+    hits = await _with_turns(store, result.hits, scope=scope, searchable=scope_records.searchable, options=options)
     shown = [entry for entry in profile.entries if entry.name in profile.records]
     profile_records = [profile.records[entry.name] for entry in shown]
     needed = {profile.records[entry.name].id for entry in shown if entry.safety}
     groups: dict[Group, Sequence[MemoryRecord]] = {
-        "relevant": [hit.record for hit in result.hits],
+        "relevant": [hit.record for hit in hits],
         "profile": profile_records,
         "recent": [record for record in scope_records.recent if record.kind is Kind.MEMORY],
     }
     language = talk.language if talk is not None else _language_of([*profile_records, *scope_records.recent])
-    style = Style(language, now, scope_records.replacing, needed)
+    style = Style(
+        language,
+        now,
+        scope_records.replacing,
+        needed,
+        zone=query.timezone,
+        default_zone=query.default_timezone,
+        terms=() if talk is None else query_terms(talk.question),
+    )
     rendered = render(shape.select(groups), style=style, max_tokens=shape.max_tokens)
-    hits = _hits_of(rendered.shown["relevant"], result.hits)
+    shown_hits = _hits_of(rendered.shown["relevant"], hits)
     return Context(
         rendered=rendered,
         rung=result.rung,
-        hits=hits,
-        risks=_risks(hits, now),
+        hits=shown_hits,
+        answering_hits=_hits_of(rendered.shown["relevant"], result.hits),
+        risks=_risks(shown_hits, now),
         profile_summary=profile.summaries.get(language, ""),
         recent_topics=tuple(topics([record.content for record in scope_records.recent])),
     )
+
+
+async def _with_turns(
+    store: MemoryStore, hits: Sequence[Hit], *, scope: Scope, searchable: SearchableRows, options: FallbackOptions
+) -> list[Hit]:
+    """Return the hits with the turns that belong to them and may be used here, at most as many as may be found."""
+    if not hits:
+        return []
+    turns = await with_turns(store, hits, scope=scope, searchable=searchable)
+    usable = [hit for hit in turns if is_usable(hit.record, session=options.session, channel=options.channel)]
+    return usable[: len(hits) + options.policy.top_k]
 
 
 def _hits_of(shown: Sequence[MemoryRecord], hits: Sequence[Hit]) -> dict[str, Hit]:
@@ -129,6 +154,7 @@ def _hits_of(shown: Sequence[MemoryRecord], hits: Sequence[Hit]) -> dict[str, Hi
 
 @dataclass(frozen=True, slots=True)
 class _ScopeRecords:
+    searchable: SearchableRows
     recent: list[MemoryRecord]
     """The newest first; the person's own messages too."""
     replacing: Collection[str]
@@ -149,6 +175,7 @@ async def _read_scope(store: MemoryStore, scope: Scope, *, query: Query, options
         return [record for record in records if is_usable(record, session=options.session, channel=options.channel)]
 
     return _ScopeRecords(
+        searchable=SearchableRows(shard, mask, options.calibration),
         recent=[record for record in read(recent) if record.role is not Role.ASSISTANT],
         replacing={record.superseded_by for record in read(ended) if record.superseded_by is not None},
     )

@@ -19,6 +19,7 @@ from ebbing.domain.memory.record import Role, content_hash
 from ebbing.language.signals.vague_questions import is_weak, leans
 from ebbing.language.text.analyzer import wants_advice
 from ebbing.language.text.detect_language import detect
+from ebbing.ports.models.embedder import Calibration
 from ebbing.ports.models.query_rewriter import QueryRewriter, RewriteRequest
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.recall.context.usage_policy import DEFAULT, Policy, apply_usage_policy, is_usable
@@ -109,6 +110,8 @@ class FallbackOptions:
     rewrite_seconds: float = REWRITE_SECONDS
     session: str | None = None
     channel: str | None = None
+    calibration: Calibration | None = None
+    """Of the model that made the vectors; None where there are none."""
 
 
 async def search_with_fallback(talk: ConversationQuery, look: SearchFn, *, options: FallbackOptions) -> FallbackResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final, Literal
 
 from ebbing.domain.filters.query import Hit
@@ -14,6 +14,7 @@ from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
 from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header, named, quote
+from ebbing.recall.context.excerpt import excerpt
 
 # Memories as a block for a prompt: in groups, dated, in the order of time, within a budget of tokens.
 
@@ -29,7 +30,9 @@ TITLES: Final[Mapping[str, Mapping[Group, str]]] = {
 _CURRENT: Final = {"en": " (current)", "zh": "（当前）"}
 _ENDED: Final = {"en": " (until {})", "zh": "（至 {} 为止）"}
 _WIDTHS: Final = (300, 150, 80, 40)
-"""Characters that a memory gets: fewer where the budget has no room for more."""
+"""Characters that a memory gets: fewer where the budget has no room for more …"""
+_MIN_WIDTH: Final = 150
+"""… but no fewer beside others: what is cut shorter says nothing, and takes the room of one that is short."""
 _RETOLD: Final = 0.8
 """Length of a memory, by that of its message, from which it says about as much."""
 
@@ -57,6 +60,17 @@ class Style:
     """Ids of memories that took the place of an earlier one."""
     needed: Collection[str] = ()
     """Ids of memories whose absence could do harm: they take their room before all others."""
+    zone: tzinfo | None = None
+    """In it all days begin and end; with None each memory has the day of the one who said it."""
+    default_zone: tzinfo = UTC
+    """What stands for the clock of somebody of whom it is not known."""
+
+    terms: Collection[str] = ()
+    """Of the question: a message too long for its line is shown from the sentence on that speaks to it."""
+
+    def zone_of(self, record: MemoryRecord) -> tzinfo:
+        """Return the zone in which a memory has its day."""
+        return self.zone or record.zone or self.default_zone
 
 
 def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_tokens: int) -> Rendered:
@@ -77,7 +91,7 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
             if record.id in written_ids:
                 continue
             room = int(free * share) - spent - (0 if lines[group] else title)
-            line = _fitting(record, style, room=room)
+            line = _fitting(record, style, room=room, least=_MIN_WIDTH if spent else 0)
             if line:
                 spent += estimate_tokens(line) + (0 if lines[group] else title)
                 lines[group].append((record, line))
@@ -142,10 +156,10 @@ def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> s
     source. "" if nothing readable is left of it.
     """
     language = style.language
-    quoted = statement_of(record, language, width=width)
+    zone = style.zone_of(record)
+    quoted = statement_of(record, language, width=width, zone=zone, terms=style.terms)
     if not quoted:
         return ""
-    zone = style.now.tzinfo
     mark = ""
     if record.valid_to is not None and record.valid_to <= style.now:
         mark = _ENDED[language].format(f"{record.valid_to.astimezone(zone):%Y-%m-%d}")
@@ -154,21 +168,34 @@ def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> s
     return f"{BULLET}{record.created_at.astimezone(zone):%Y-%m-%d} {quoted}{mark}\n"
 
 
-def statement_of(record: MemoryRecord, language: str, *, width: int = _WIDTHS[0]) -> str:
-    """What a memory says, as one harmless line: the person's own plain statement, or a quotation under its source."""
+def statement_of(
+    record: MemoryRecord,
+    language: str,
+    *,
+    width: int = _WIDTHS[0],
+    zone: tzinfo | None = None,
+    terms: Collection[str] = (),
+) -> str:
+    """What a memory says, as one harmless line: the person's own plain statement, or a quotation under its source.
+
+    Dates are resolved on the day that it was said on, in the zone; on the clock of the one who said it without. Of a
+    text that is too long for the width, the sentences with most of the terms are shown.
+    """
     source = source_of(record)
+    said_at = record.said_at if zone is None else record.created_at.astimezone(zone)
     if source is None:
-        return quote(absolute(record.content, now=record.created_at), width)
+        return quote(excerpt(absolute(record.content, now=said_at), terms, max_chars=width), width)
     words = quoted_words(record.content)
     is_verbatim = record.is_verbatim or words is not None
     speaker = record.actor if is_verbatim and source is not Source.HAND else None
-    text = absolute(quotable(record) if words is None else words, now=record.created_at)
+    text = absolute(quotable(record) if words is None else words, now=said_at)
+    text = excerpt(text, terms, max_chars=width)
     return fenced(named(LABELS[language][source], speaker), text, language=language, max_chars=width)
 
 
-def _fitting(record: MemoryRecord, style: Style, *, room: int) -> str:
-    """The line of a memory, cut until it fits the room; "" if it does not."""
-    for width in _WIDTHS:
+def _fitting(record: MemoryRecord, style: Style, *, room: int, least: int) -> str:
+    """The line of a memory, cut until it fits the room; "" if it does not with as many characters as are the least."""
+    for width in (width for width in _WIDTHS if width >= least):
         line = line_of(record, style, width=width)
         if estimate_tokens(line) <= room:
             return line

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ebbing.domain.filters.query import Hit
-from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.record import DOUBTED, QUARANTINED, MemoryRecord, MemoryType, Role
 from ebbing.language.text.analyzer import TextFlag, flags_of, normalise
 
 _STANDING_TAGS: Final = frozenset({"constraint", "preference", "dislike", "health", "diet"})
@@ -41,8 +41,8 @@ DEFAULT: Final = Policy()
 
 def is_usable(record: MemoryRecord, *, session: str | None = None, channel: str | None = None) -> bool:
     """Whether a memory may be used here: it holds everywhere, or for just this session or channel, and is not held back
-    for review."""
-    if QUARANTINED in record.tags:
+    for review, nor in doubt."""
+    if not {QUARANTINED, DOUBTED}.isdisjoint(record.tags):
         return False
     here = {f"session:{session}" if session else "", f"channel:{channel}" if channel else ""}
     return record.scope == "global" or record.scope in here - {""}

@@ -14,10 +14,12 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
+from ebbing.index.shard import KINDS, ROLES
 from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
 from ebbing.language.text.statement import Statement
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.extraction.rule_extractor import CHANGE_RULE, extract
+from ebbing.remember.extraction.running_talk import MIN_TURNS
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.llm.client import Budget, LlmOptions
 from ebbing.remember.llm.write_modes import read_facts
@@ -87,23 +89,28 @@ async def with_certain_subjects(
     scope: Scope,
     now: datetime,
     agent_facts: bool,
+    chosen: bool = False,
 ) -> Extraction:
     """Return what was read; where a first message left its subject out, read again with what was said before it.
 
     A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of. A
-    speaker with a name may be one of several. Only there the store is asked: most messages say of whom they speak.
+    speaker with a name may be one of several. In a running talk much passes, unless the messages were `chosen` to be
+    kept. Only there the store is asked: most messages say of whom they speak.
     """
     points_back = bool(screened) and _POINTS_BACK.match(screened[0].message.content) is not None
     has_a_name = any(screened[fact.source].message.name is not None for fact in extraction.facts)
+    is_read = bool(extraction.facts) or points_back
+    in_talk = is_read and not chosen and await _is_in_talk(screened, store=store, scope=scope)
     if (
         not points_back
         and not has_a_name
+        and not in_talk
         and not any(fact.understood and fact.source == 0 for fact in extraction.facts)
     ):
         return extraction
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_COMPANY_MESSAGES if has_a_name else _EARLIER_MESSAGES)
     earlier = _messages(page.records)
-    if not earlier:
+    if not earlier and not in_talk:
         return extraction
     again = filter_statements(
         screened,
@@ -112,12 +119,23 @@ async def with_certain_subjects(
         known_places=(),
         earlier=earlier[-_EARLIER_MESSAGES:],
         company=_names_in(earlier),
+        in_talk=in_talk,
     )
-    if points_back or has_a_name:
+    if points_back or has_a_name or in_talk:
         sources = {fact.source for fact in extraction.facts} | ({0} if points_back else set())
         return replace(extraction, facts=tuple(fact for fact in again if fact.source in sources))
     texts = {fact.text for fact in again if fact.source == 0}
     return replace(extraction, facts=tuple(fact for fact in extraction.facts if fact.source != 0 or fact.text in texts))
+
+
+async def _is_in_talk(screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope) -> bool:
+    """Return whether the assistant has answered often enough, in these messages and before them."""
+    turns = sum(each.message.role is Role.ASSISTANT for each in screened)
+    if turns >= MIN_TURNS:
+        return True
+    shard = await store.shard(scope)
+    answers = shard.alive & (shard.kind == KINDS.index(Kind.EPISODE)) & (shard.role == ROLES.index(Role.ASSISTANT))
+    return turns + int(answers.sum()) >= MIN_TURNS
 
 
 async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
@@ -137,7 +155,7 @@ def _names_in(messages: Sequence[Message]) -> set[str]:
 def _messages(newest_first: Sequence[MemoryRecord]) -> list[Message]:
     """Return what was said, oldest first, without what is held for review."""
     return [
-        Message(record.content, record.role, name=record.actor, timestamp=record.created_at)
+        Message(record.content, record.role, name=record.actor, timestamp=record.said_at)
         for record in reversed(newest_first)
         if record.role is not None and QUARANTINED not in record.tags
     ]
@@ -166,17 +184,27 @@ def filter_statements(
     known_places: Collection[int],
     earlier: Sequence[Message] = (),
     company: Collection[str] = (),
+    in_talk: bool = False,
 ) -> list[Fact]:
     """Return the facts that the rules read, without those of messages that are `known_places` or held back for review.
 
-    A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before, and
-    `company` who took part.
+    A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before, `company` who
+    took part, and `in_talk` whether they have been talking with the assistant for some time.
     """
     messages = [screened_message.message for screened_message in screened]
     speakers = {message.name for message in messages if message.name}
     news = partial(_tentative, speakers=speakers)
     statements: list[Fact] = []
-    for fact in extract(messages, now=now, agent_facts=agent_facts, otherwise=news, earlier=earlier, company=company):
+    facts = extract(
+        messages,
+        now=now,
+        agent_facts=agent_facts,
+        otherwise=news,
+        earlier=earlier,
+        company=company,
+        in_talk=in_talk,
+    )
+    for fact in facts:
         is_read = fact.source not in known_places and screened[fact.source].held_back is None
         if is_read and not is_redacted(fact):
             statements.append(fact)

@@ -21,7 +21,7 @@ from ebbing.language.patterns.rule_pack import Pack, Packs
 from ebbing.language.text.quotation import quotation
 from ebbing.language.text.statement import Sentence, Statement, people_of
 from ebbing.privacy.guarding.trust import instruction_shaped
-from ebbing.remember.extraction.among_people import addresses_assistant, is_kept_among_people
+from ebbing.remember.extraction.among_people import addresses_assistant
 from ebbing.remember.extraction.certain_facts import (
     before_pronoun,
     is_the_speakers,
@@ -39,6 +39,7 @@ from ebbing.remember.extraction.certain_facts import (
     without_its_tail,
 )
 from ebbing.remember.extraction.rule_matching import fact_of, with_detail
+from ebbing.remember.extraction.running_talk import is_kept_in_talk, is_plain
 from ebbing.remember.extraction.told_facts import (
     has_a_fitting_value,
     introduces_words,
@@ -74,6 +75,7 @@ def extract(
     otherwise: FallbackRule | None = None,
     earlier: Sequence[Message] = (),
     company: Collection[str] = (),
+    in_talk: bool = False,
 ) -> list[Fact]:
     """Return the facts that the messages state, in order, each once a message; `source` is the index of the message.
 
@@ -83,8 +85,8 @@ def extract(
     System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
     time zone). Facts that the speaker was not sure of come with a confidence under 0.7. `otherwise` is asked about what
     the user says and no rule reads. `earlier` is what was said before, which is not read for facts; `company` are names
-    of people who took part in the conversation. Raises
-    `InvalidInputError` when the moment has no time zone.
+    of people who took part in the conversation. `in_talk` says that they have been talking with the assistant for some
+    time. Raises `InvalidInputError` when the moment has no time zone.
     """
     all_packs = packs or Packs.load()
     facts: dict[tuple[int, str], Fact] = {}
@@ -97,7 +99,7 @@ def extract(
             parser = MessageParser(message, before, all_packs, people.setdefault(message.role, []))
             to_assistant = addresses_assistant(messages, index, before=earlier[-1] if earlier else None)
             among_people = message.name is not None and not names <= {message.name, None}
-            reader = _FactReader(parser, otherwise, to_assistant, among_people)
+            reader = _FactReader(parser, otherwise, to_assistant, among_people, in_talk=in_talk and not among_people)
             for fact in () if playing else reader.facts(said_at=message.timestamp or now, source=index):
                 facts.setdefault((index, fact.text.casefold()), fact)
             playing = playing or parser.begins_a_game()
@@ -159,6 +161,8 @@ class _FactReader:
     to_assistant: bool = True
     among_people: bool = False
     """The speaker has a name, and somebody else with a name takes part."""
+    in_talk: bool = False
+    """They have been talking with the assistant alone for some time."""
 
     def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
         """Return the facts of the message; `source` is its index."""
@@ -167,7 +171,8 @@ class _FactReader:
         told_of = [reading for reading in readings if not reading.fact.tentative]
         understood = share_of([part for reading in readings for part in reading.parts], self.parser.message)
         facts: list[Fact] = []
-        for reading in map(self._among_people, readings):
+        for every in readings:
+            reading = self._of_company(every, said_at=said_at, understood=understood)
             if reading is None:
                 continue
             fact, statement, sentence, pack, _ = reading
@@ -178,7 +183,7 @@ class _FactReader:
                 plain = with_words_as_said(without_own_words(fact, language=pack.language), self.parser.message.content)
                 facts.append(replace(plain, source_text=sentence.evidence, sentence=whole, about=about, source=source))
                 continue
-            if self.among_people or is_weighed(fact):
+            if self.among_people or self.in_talk or is_weighed(fact):
                 continue
             if len(told_of) > 1 and not has_a_fitting_value(fact, statement, pack=pack):
                 continue
@@ -188,13 +193,22 @@ class _FactReader:
             facts += [quoted] if says_something(quoted) else []
         return facts[:MAX_FACTS]
 
-    def _among_people(self, reading: _Reading) -> _Reading | None:
-        """Return what is kept of somebody with a name; where it only may end something known, it is tentative."""
+    def _of_company(self, reading: _Reading, *, said_at: datetime, understood: float) -> _Reading | None:
+        """Return what is kept of a talk or among people; where it only may end something known, it is tentative."""
         fact, statement, sentence, _, _ = reading
         message = self.parser.message
-        if not self.among_people or message.role is not Role.USER:
+        if not (self.among_people or self.in_talk) or message.role is not Role.USER:
             return reading
-        if is_kept_among_people(fact, statement, sentence=sentence, message=message, to_assistant=self.to_assistant):
+        keeps = is_kept_in_talk(
+            fact,
+            statement,
+            sentence=sentence,
+            message=message,
+            said_at=said_at,
+            to_assistant=self.in_talk or self.to_assistant,
+            plain=self.in_talk and is_plain(message, understood=understood),
+        )
+        if keeps:
             return reading
         news = fact.tentative or fact.ended or fact.corrects or fact.rule == CHANGE_RULE
         return reading._replace(fact=replace(fact, tentative=True)) if news and statement.who != "order" else None

@@ -104,7 +104,7 @@ def _cases_prompt(llm: LlmOptions, cases: Sequence[Case]) -> str:
 def _shown(cases: Sequence[Case], memories: Sequence[MemoryRecord]) -> str:
     shown: Mapping[str, list[dict[str, Any]]] = {
         "memories": [
-            {"memory": number, "text": record.content[:_MAX_SHOWN_CHARS], "date": f"{record.created_at:%Y-%m-%d}"}
+            {"memory": number, "text": record.content[:_MAX_SHOWN_CHARS], "date": f"{record.said_at:%Y-%m-%d}"}
             for number, record in enumerate(memories)
         ],
         "facts": [

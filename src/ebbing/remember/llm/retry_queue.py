@@ -86,5 +86,5 @@ def _message(record: MemoryRecord) -> Message:
         record.role or Role.USER,
         name=record.actor,
         id=ids[-1] if ids else None,
-        timestamp=record.created_at,
+        timestamp=record.said_at,
     )

@@ -19,7 +19,7 @@ from ebbing.domain.conflict.decision import (
     closed_by,
 )
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, Stage
+from ebbing.domain.memory.record import DOUBTED, NEEDS_REVIEW, MemoryRecord, Stage
 from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.stores.memory_store import Change, Insert, Revise
@@ -126,10 +126,11 @@ class _Batch:
 
 
 def _said_again(memory: MemoryRecord, new: MemoryRecord) -> dict[str, Any]:
-    """Return how often and since when a thing is said that was just said once more."""
+    """Return how often and since when a thing is said that was just said once more, and is in doubt no longer."""
     return {
         "mentions": memory.mentions + 1,
         "first_said_at": min(memory.first_said_at or memory.created_at, new.created_at),
+        "tags": tuple(tag for tag in memory.tags if tag != DOUBTED),
     }
 
 
@@ -140,7 +141,7 @@ def _merged(memory: MemoryRecord, new: MemoryRecord) -> tuple[str, ...]:
 
 def _entry_of(memory: MemoryRecord, new: IndexEntry | None, *, text: str) -> IndexEntry:
     """Return the entry of another wording under the known memory's own date, with the vector that the wording has."""
-    analysis = analyse(text, speaker=memory.actor, said_at=memory.created_at)
+    analysis = analyse(text, speaker=memory.actor, said_at=memory.said_at)
     if new is None:
         return entry_for(analysis)
     return entry_for(analysis, vector=new.vector, model_id=new.model_id)

@@ -12,8 +12,9 @@ from ebbing.domain.conflict.decision import Decision, Ignore, Keep, closed_by
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.record import QUARANTINED, Kind, type_of_tags
 from ebbing.index.index_entry import IndexEntry
-from ebbing.ports.stores.memory_store import Change, Insert
+from ebbing.ports.stores.memory_store import Change, Insert, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
+from ebbing.remember.facts.doubts import doubts
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.reconcile.apply_decisions import to_changes
@@ -96,7 +97,8 @@ class _Commit:
         store, scope, now = self.deps.store, self.context.scope, self.context.now
         deleted = deleted_episodes(self.known_messages.episodes, now=now)
         if not self.facts and not self.known_messages.products:
-            return await self._write([*deleted, *self._messages(())], (), expected_generation=None)
+            changes: list[Change] = [*deleted, *self._messages(()), *await self._doubts(())]
+            return await self._write(changes, (), expected_generation=None)
         candidates = await self._candidates()
         facts = await self.known_messages.drop_erased_sources(store, self.facts, scope=scope)
         if len(facts) < len(self.facts):
@@ -108,15 +110,22 @@ class _Commit:
         threshold = self.deps.policy.confidence_threshold
         decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal)
         decisions = [self.known_messages.as_edit(decision) for decision in decisions]
-        changes: list[Change] = [*deleted, *self._messages(decisions)]
+        changes = [*deleted, *self._messages(decisions)]
         if self.statement is not None and self.statement.is_stored and not changes and _changes_nothing(decisions):
             return Committed(self.facts, decisions, ())
         current = await refresh_candidates(store, candidates, decisions=decisions, scope=scope)
         decided = zip(self.facts, decisions, strict=True)
         changes += to_changes(decided, candidates=current, now=now, wordings=advice.wordings)
         changes += await self.known_messages.withdrawn(store, decisions=decisions, scope=scope, now=now)
+        changes += await self._doubts(changes)
         generation = None if is_last else candidates.generation
         return await self._write(changes, decisions, expected_generation=generation)
+
+    async def _doubts(self, changes: Sequence[Change]) -> list[Change]:
+        """Return what notes the memories that the messages put in doubt, beside those that change anyway."""
+        scope, now = self.context.scope, self.context.now
+        changed = {change.record.id for change in changes if isinstance(change, Revise)}
+        return await doubts(self.deps.store, self.episodes, scope=scope, now=now, besides=changed)
 
     def _messages(self, decisions: Sequence[Decision]) -> list[Insert]:
         """Return the messages as they are to be stored, given what became of what they say."""

@@ -134,7 +134,7 @@ async def _learn_from_episode(deps: AddDeps, episode: MemoryRecord, *, now: date
         episode.role or Role.USER,
         id=source_ids[-1] if source_ids else None,
         name=episode.actor,
-        timestamp=episode.created_at,
+        timestamp=episode.said_at,
     )
     screened = [ScreenedMessage(message, trust_of(episode))]
     is_agent = episode.belongs_to.agent_id is not None

@@ -139,7 +139,7 @@ class DeferredEmbedder:
         changes: dict[Scope, list[Reindex]] = {}
         for (scope, record), vector in zip(texts, got.vectors, strict=True):
             if vector is not None:
-                analysis = analyse(record.content, speaker=record.actor, said_at=record.created_at)
+                analysis = analyse(record.content, speaker=record.actor, said_at=record.said_at)
                 entry = entry_for(analysis, vector=vector, model_id=embedder.model_id, utterance=record.is_verbatim)
                 changes.setdefault(scope, []).append(Reindex(record.id, record.version, entry))
         await asyncio.gather(*(self._store.write(scope, made) for scope, made in changes.items()))

@@ -23,6 +23,8 @@ from ebbing.testing.models.embedder import FakeEmbedder
 
 ADA = Scope(user_id="ada")
 BOB = Scope(user_id="bob")
+MONDAY = Scope(user_id="ada", run_id="monday")
+"""A conversation of Ada's."""
 
 
 @pytest.mark.anyio
@@ -49,16 +51,16 @@ class StoreCase:
 
     def record(self, scope: Scope, text: str, *, source: str | None = None, **fields: Any) -> MemoryRecord:
         """A record with a new id, said now."""
-        now: datetime = fields.pop("created_at", self.clock.now())
+        now: datetime = fields.pop("created_at", self.now)
         provenance = Provenance(source_ids=(source,) if source else ())
         values = {"provenance": provenance, **fields}
         return MemoryRecord(
-            id=self.ids.new(), belongs_to=scope, content=text, created_at=now, recorded_at=self.clock.now(), **values
+            id=self.ids.new(), belongs_to=scope, content=text, created_at=now, recorded_at=self.now, **values
         )
 
     def entry(self, record: MemoryRecord, *, model_id: str | None = None) -> IndexEntry:
         """The index entry of a record, with its vector."""
-        analysis = analyse(record.content, speaker=record.actor, said_at=record.created_at)
+        analysis = analyse(record.content, speaker=record.actor, said_at=record.said_at)
         [vector] = self.embedder.embed([record.content])
         return entry_for(analysis, vector=vector, model_id=model_id or self.embedder.model_id)
 
@@ -76,6 +78,19 @@ class StoreCase:
         record = self.record(scope, text, **fields)
         await self.opened.write(scope, [self.insert(record)])
         return record
+
+    @property
+    def now(self) -> datetime:
+        """The time on the clock of this test."""
+        return self.clock.now()
+
+    async def change(self, scope: Scope, record: MemoryRecord, *, event: Event, **fields: Any) -> None:
+        """Write a revision of a record to the store of this test."""
+        await self.opened.write(scope, [self.revise(record, event, **fields)])
+
+    async def delete(self, scope: Scope, record: MemoryRecord) -> None:
+        """Delete a record, which stays in the store of this test."""
+        await self.change(scope, record, event=Event.DELETE, deleted_at=self.now)
 
     async def texts(self, store: MemoryStore, scope: Scope, *, kinds: tuple[Kind, ...] = tuple(Kind)) -> list[str]:
         """What a page of the scope shows, newest first."""

@@ -12,12 +12,9 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import Feedback, Signal
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Stage
-from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.memory_store import Erase, MemoryStore, Reindex, Revise
 from ebbing.ports.stores.outbox import Outbox
-from ebbing.testing.stores.case import ADA, BOB, StoreCase
-
-MONDAY = Scope(user_id="ada", run_id="monday")
+from ebbing.testing.stores.case import ADA, BOB, MONDAY, StoreCase
 
 
 class ChangesSuite(StoreCase):
@@ -30,7 +27,7 @@ class ChangesSuite(StoreCase):
         await self.stored(BOB, "of another")
         unnamed, named = (await store.change_log.page(ADA)).changes
         assert (named.id, named.cause, named.inserted, named.revised) == (change.only_id, Cause.ADD, 2, 0)
-        assert (unnamed.cause, unnamed.inserted, unnamed.at) == (Cause.WRITE, 1, self.clock.now())
+        assert (unnamed.cause, unnamed.inserted, unnamed.at) == (Cause.WRITE, 1, self.now)
         assert len((await store.change_log.page(BOB)).changes) == 1
 
     async def test_many_writes_of_one_call_are_one_change_set(self, store: MemoryStore) -> None:
@@ -170,7 +167,7 @@ class ChangesSuite(StoreCase):
         await store.write(ADA, [revise])
         await self.stored(BOB, "of another")
         since = self.clock.advance(timedelta(days=3))
-        await store.write(ADA, [self.revise(revise.record, Event.UPDATE, content="z")])
+        await self.change(ADA, revise.record, event=Event.UPDATE, content="z")
         assert await store.change_log.trim(ADA, before=since) == 2
         assert await store.change_log.trim(ADA, before=since) == 0
         [change] = await store.change_log.of_memory(ADA, record.id)
@@ -180,7 +177,7 @@ class ChangesSuite(StoreCase):
 
     async def test_a_signal_that_changes_a_memory_is_a_change_set(self, store: MemoryStore) -> None:
         record, change = await self.stored(ADA, "x", strength=0.5), ChangeSet(Cause.FEEDBACK)
-        feedback = Feedback(record.id, Signal.USED, "r1", self.clock.now())
+        feedback = Feedback(record.id, Signal.USED, "r1", self.now)
         assert await store.usage.tell(ADA, feedback, change=change)
         [change_record] = await store.change_log.records(ADA, str(change.only_id))
         assert change_record.before == record
@@ -192,7 +189,7 @@ class ChangesSuite(StoreCase):
 
     async def test_uses_are_set_back_where_a_change_says_so(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
-        await store.usage.tell(ADA, Feedback(record.id, Signal.USED, "r1", self.clock.now()))
+        await store.usage.tell(ADA, Feedback(record.id, Signal.USED, "r1", self.now))
         back = self.revise(record, Event.NONE, tags=("a",))
         await store.write(ADA, [back])
         [stored_record] = await store.get(ADA, [record.id])
@@ -204,8 +201,8 @@ class ChangesSuite(StoreCase):
     async def test_persons_who_become_one_keep_no_states_of_what_moved(self, store: MemoryStore) -> None:
         theirs, mine = await self.stored(BOB, "x"), await self.stored(ADA, "mine")
         for scope, record in ((BOB, theirs), (ADA, mine)):
-            await store.write(scope, [self.revise(record, Event.UPDATE, content="y")])
-        await store.identities.merge("default", "ada", gone="bob", at=self.clock.now())
+            await self.change(scope, record, event=Event.UPDATE, content="y")
+        await store.identities.merge("default", "ada", gone="bob", at=self.now)
         assert await store.change_log.of_memory(ADA, theirs.id) == []
         assert len(await store.change_log.of_memory(ADA, mine.id)) == 2
         assert (await store.change_log.page(BOB)).changes == ()
@@ -322,7 +319,7 @@ class OutboxSuite(StoreCase):
         await outbox.register("qdrant")
         assert await outbox.standing("qdrant", BOB.owner, limit=9) is None
         record = await self.stored(ADA, "x")
-        await store.write(ADA, [self.revise(record, Event.UPDATE, content="z")])
+        await self.change(ADA, record, event=Event.UPDATE, content="z")
         await self.stored(ADA, "y")
         await self.stored(BOB, "of somebody else")
         rows = (await store.shard(ADA)).seq.tolist()
@@ -365,7 +362,7 @@ class OutboxSuite(StoreCase):
         outbox = self.outbox(store)
         mine, yours = await self.stored(ADA, "mine"), await self.stored(BOB, "yours")
         await outbox.register("qdrant")
-        merge = await store.identities.merge("default", "ada", gone="bob", at=self.clock.now())
+        merge = await store.identities.merge("default", "ada", gone="bob", at=self.now)
         [gone, arrived] = await outbox.read("qdrant")
         assert (gone.memory_id, gone.op, gone.owner, gone.row) == (yours.id, "erase", None, 1)
         shard = await store.shard(ADA)
@@ -373,9 +370,7 @@ class OutboxSuite(StoreCase):
         assert arrived.row == shard.seq.tolist()[shard.ids.index(yours.id)]
         both = self.record(ADA, "both", compression_sources=(mine.id, yours.id))
         await store.write(ADA, [self.insert(both)])
-        closed = self.revise(
-            replace(yours, belongs_to=ADA), Event.UPDATE, superseded_by=both.id, valid_to=self.clock.now()
-        )
+        closed = self.revise(replace(yours, belongs_to=ADA), Event.UPDATE, superseded_by=both.id, valid_to=self.now)
         await store.write(ADA, [closed])
         await outbox.advance("qdrant", (await outbox.read("qdrant"))[-1].seq)
         await store.identities.undo("default", merge.id, at=self.clock.advance(timedelta(hours=1)))

@@ -17,7 +17,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.ports.stores.usage_log import Returned
-from ebbing.testing.stores.case import ADA, BOB, StoreCase
+from ebbing.testing.stores.case import ADA, BOB, MONDAY, StoreCase
 
 CAROL = Scope(user_id="carol")
 BOB_ON_MONDAY = Scope(user_id="bob", agent_id="guide", run_id="monday")
@@ -30,7 +30,7 @@ class IdentitiesSuite(StoreCase):
     async def named(self, store: MemoryStore, name: tuple[str, str], *, of: str = "ada") -> Identity:
         """A name that is linked now."""
         channel, called = name
-        return await store.identities.link(HOME, channel, channel_user_id=called, unified_id=of, at=self.clock.now())
+        return await store.identities.link(HOME, channel, channel_user_id=called, unified_id=of, at=self.now)
 
     async def names(self, store: MemoryStore, unified: str | None = None) -> list[tuple[str, str, bool]]:
         """Channel, name and whether it was the first, of one person or of all."""
@@ -39,11 +39,11 @@ class IdentitiesSuite(StoreCase):
 
     async def made_one(self, store: MemoryStore, *, target: Scope = ADA, gone: Scope = BOB) -> Merge:
         """Two persons made one now."""
-        return await store.identities.merge(HOME, target.user_id or "", gone=gone.user_id or "", at=self.clock.now())
+        return await store.identities.merge(HOME, target.user_id or "", gone=gone.user_id or "", at=self.now)
 
     async def undone(self, store: MemoryStore, merge: Merge) -> Merge:
         """A merge undone now."""
-        return await store.identities.undo(HOME, merge.id, at=self.clock.now())
+        return await store.identities.undo(HOME, merge.id, at=self.now)
 
     async def contents(self, store: MemoryStore, scope: Scope) -> set[str]:
         """Texts of an owner's living rows, by page and by shard alike."""
@@ -61,7 +61,7 @@ class IdentitiesSuite(StoreCase):
     # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def test_a_name_is_somebodys_from_the_first_time_on(self, store: MemoryStore) -> None:
-        book, at = store.identities, self.clock.now()
+        book, at = store.identities, self.now
         assert await book.find(HOME, "web", channel_user_id="x") is None
         first = await book.get_or_create(HOME, "web", channel_user_id="x", unified_id="u1", at=at)
         assert first == Identity("web", "x", "u1", True, at)
@@ -108,10 +108,10 @@ class IdentitiesSuite(StoreCase):
         await self.stored(ADA, "tea", source="m1")
         jam = await self.stored(BOB_ON_MONDAY, "jam", source="m1")
         episode = await self.stored(BOB, "I like jam", kind=Kind.EPISODE)
-        gone = await self.stored(BOB, "old", deleted_at=self.clock.now())
-        await store.write(BOB, [self.revise(jam, Event.UPDATE, content="plum jam")])
-        await store.usage.returned([Returned(BOB.owner, jam.id, 3, self.clock.now())])
-        await store.usage.tell(BOB, Feedback(jam.id, Signal.DOWN, "r1", self.clock.now()))
+        gone = await self.stored(BOB, "old", deleted_at=self.now)
+        await self.change(BOB, jam, event=Event.UPDATE, content="plum jam")
+        await store.usage.returned([Returned(BOB.owner, jam.id, 3, self.now)])
+        await store.usage.tell(BOB, Feedback(jam.id, Signal.DOWN, "r1", self.now))
         history = await store.history(BOB, jam.id)
         before = {item.id: item for item in await store.get(BOB, [jam.id, episode.id, gone.id], deleted=True)}
 
@@ -168,7 +168,7 @@ class IdentitiesSuite(StoreCase):
 
     async def test_edits_of_the_profile_go_along_unless_the_other_has_the_same(self, store: MemoryStore) -> None:
         def edit(slot: str, key: str) -> ProfileEdit:
-            return ProfileEdit(slot, Section.FACTS, key, self.clock.now())
+            return ProfileEdit(slot, Section.FACTS, key, self.now)
 
         await self.stored(ADA, "tea")
         await self.stored(BOB, "jam")
@@ -204,13 +204,13 @@ class IdentitiesSuite(StoreCase):
         await self.named(store, ("tv", "z"), of="bob")
         tea = await self.stored(ADA, "tea", source="m1")
         jam = await self.stored(BOB_ON_MONDAY, "jam", source="m1")
-        await store.usage.tell(BOB, Feedback(jam.id, Signal.USED, "r1", self.clock.now()))
+        await store.usage.tell(BOB, Feedback(jam.id, Signal.USED, "r1", self.now))
         before = [await self.the(store, tea, of=ADA), await self.the(store, jam, of=BOB)]
         names, histories = await self.names(store), await store.history(BOB, jam.id)
         merge = await self.made_one(store)
         await self.stored(ADA, "said as one")
         parted = await self.undone(store, merge)
-        assert parted == replace(merge, undone_at=self.clock.now())
+        assert parted == replace(merge, undone_at=self.now)
         assert await self.contents(store, ADA) == {"tea", "said as one"}
         assert await self.contents(store, BOB) == {"jam"}
         assert [await self.the(store, tea, of=ADA), await self.the(store, jam, of=BOB)] == before
@@ -225,7 +225,7 @@ class IdentitiesSuite(StoreCase):
     async def test_what_the_one_closed_of_the_other_holds_again(self, store: MemoryStore) -> None:
         rome, bern = await self.stored(ADA, "lives in Rome"), await self.stored(BOB, "lives in Bern")
         merge = await self.made_one(store)
-        paris, now = self.record(ADA, "lives in Paris"), self.clock.now()
+        paris, now = self.record(ADA, "lives in Paris"), self.now
         closed = [
             self.revise(await self.the(store, record, of=ADA), Event.SUPERSEDE, valid_to=now, superseded_by=by)
             for record, by in ((rome, bern.id), (bern, paris.id))
@@ -243,9 +243,7 @@ class IdentitiesSuite(StoreCase):
         merge = await self.made_one(store)
         both = self.record(ADA, "tea and jam", compression_sources=(tea.id, jam.id), is_compressed=True)
         retired = [
-            self.revise(
-                await self.the(store, item, of=ADA), Event.MERGE, retired_at=self.clock.now(), superseded_by=both.id
-            )
+            self.revise(await self.the(store, item, of=ADA), Event.MERGE, retired_at=self.now, superseded_by=both.id)
             for item in (tea, jam)
         ]
         await store.write(ADA, [self.insert(both), *retired])
@@ -253,7 +251,7 @@ class IdentitiesSuite(StoreCase):
         await self.undone(store, merge)
         assert await self.contents(store, ADA) == {"tea"}
         assert await self.contents(store, BOB) == {"jam"}
-        assert (await self.the(store, both, of=ADA)).deleted_at == self.clock.now()
+        assert (await self.the(store, both, of=ADA)).deleted_at == self.now
         assert await store.verify() == []
 
     async def test_merges_are_undone_from_the_last_one_on(self, store: MemoryStore) -> None:
@@ -292,7 +290,7 @@ class IdentitiesSuite(StoreCase):
         jam = await self.stored(BOB_ON_MONDAY, "jam")
         await self.stored(BOB, "rye")
         merge = await self.made_one(store)
-        await store.erase(Scope(user_id="ada", run_id="monday"))
+        await store.erase(MONDAY)
         await self.undone(store, merge)
         assert await self.contents(store, BOB) == {"rye"}
         assert await store.get(BOB, [jam.id], deleted=True) == []
@@ -302,9 +300,9 @@ class IdentitiesSuite(StoreCase):
         await self.stored(BOB, "jam")
         merge = await self.made_one(store)
         with pytest.raises(IdentityNotFoundError):
-            await store.identities.undo("other", merge.id, at=self.clock.now())
+            await store.identities.undo("other", merge.id, at=self.now)
         with pytest.raises(IdentityNotFoundError):
-            await store.identities.undo(HOME, merge.id + 1, at=self.clock.now())
+            await store.identities.undo(HOME, merge.id + 1, at=self.now)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -326,7 +324,7 @@ class IdentitiesSuite(StoreCase):
 
     async def test_erasing_a_run_or_an_agent_of_the_same_name_erases_no_name(self, store: MemoryStore) -> None:
         await self.named(store, ("web", "x"), of="ada")
-        for scope in (Scope(user_id="ada", run_id="monday"), Scope(agent_id="ada"), Scope(run_id="ada")):
+        for scope in (MONDAY, Scope(agent_id="ada"), Scope(run_id="ada")):
             assert (await store.erase(scope)).identities == 0
         assert len(await self.names(store)) == 1
 

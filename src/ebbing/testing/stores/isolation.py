@@ -11,7 +11,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryType
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.memory_store import Erase, Insert, MemoryStore, Receipt, Share, ShareFilter
-from ebbing.testing.stores.case import ADA, BOB, StoreCase
+from ebbing.testing.stores.case import ADA, BOB, MONDAY, StoreCase
 
 STRANGERS = (
     BOB,
@@ -21,7 +21,7 @@ STRANGERS = (
     Scope(user_id="Ada"),
     Scope(user_id="ad"),
     Scope(user_id="ada", agent_id="guide"),
-    Scope(user_id="ada", run_id="monday"),
+    MONDAY,
 )
 
 
@@ -91,7 +91,7 @@ class IsolationSuite(StoreCase):
     async def test_whose_a_memory_is_stays_within_its_tenant(self, store: MemoryStore) -> None:
         scope = Scope(user_id="ada", agent_id="guide", run_id="monday", tenant="acme")
         record = await self.stored(scope, "x")
-        await store.write(scope, [self.revise(record, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(scope, record)
         assert await store.scope_of("acme", record.id) == scope
         assert await store.scope_of("default", record.id) is None
         assert await store.scope_of("acme", "unknown") is None
@@ -100,7 +100,7 @@ class IsolationSuite(StoreCase):
         record = await self.stored(ADA, "x")
         await self.stored(BOB, "y")
         await self.stored(Scope(user_id="eve", tenant="acme"), "z")
-        await store.write(ADA, [self.revise(record, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, record)
         assert await store.owners("default") == [BOB.owner]
         assert await store.owners("default", deleted=True) == [ADA.owner, BOB.owner]
         assert await store.owners("nobody", deleted=True) == []
@@ -111,7 +111,7 @@ class IsolationSuite(StoreCase):
         await self.stored(guided, "x", metadata={"app_id": "web"})
         await self.stored(guided, "said", kind=Kind.EPISODE)
         gone = await self.stored(Scope(user_id="ada", agent_id="cook"), "gone")
-        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, gone)
         await self.stored(BOB, "y", metadata={"app_id": 7})
         await self.stored(Scope(agent_id="guide"), "own")
         await self.stored(Scope(user_id="eve", agent_id="guide", tenant="acme"), "z")
@@ -133,7 +133,7 @@ class IsolationSuite(StoreCase):
         await self.stored(BOB, "  ")
         bare = self.record(BOB, "bare")
         await store.write(BOB, [Insert(bare, replace(self.entry(bare), vector=None, model_id=None))])
-        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, gone)
         stats = await store.stats("default")
         assert (stats.owners, stats.memories, stats.episodes, stats.deleted) == (2, 3, 1, 1)
         assert stats.without_vector == 1
@@ -164,11 +164,10 @@ class OnceSuite(StoreCase):
         assert await store.shard(ADA) is before
 
     async def test_only_the_same_kind_run_and_source_count_as_a_repeat(self, store: MemoryStore) -> None:
-        monday = Scope(user_id="ada", run_id="monday")
         await self.stored(ADA, "x", source="m1")
         others = [
             self.record(ADA, "episode", source="m1", kind=Kind.EPISODE),
-            self.record(monday, "other run", source="m1"),
+            self.record(MONDAY, "other run", source="m1"),
             self.record(ADA, "other source", source="m2"),
             self.record(ADA, "no source"),
             self.record(ADA, "no source"),
@@ -183,12 +182,12 @@ class OnceSuite(StoreCase):
         first = await self.stored(ADA, "x", source="m1")
         second = await self.stored(ADA, "y", source="m1")
         assert await store.write(ADA, [self.insert(self.record(ADA, "z", source="m1"), once=True)]) == [first.id]
-        await store.write(ADA, [self.revise(first, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, first)
         assert await store.write(ADA, [self.insert(self.record(ADA, "z", source="m1"), once=True)]) == [second.id]
 
     async def test_what_was_deleted_or_erased_can_be_stored_again(self, store: MemoryStore) -> None:
         first = await self.stored(ADA, "x", source="m1")
-        await store.write(ADA, [self.revise(first, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, first)
         second = self.record(ADA, "x", source="m1")
         assert await store.write(ADA, [self.insert(second, once=True)]) == [second.id]
         await store.write(ADA, [Erase(second.id)])
@@ -204,10 +203,10 @@ class OnceSuite(StoreCase):
         await store.write(ADA, [self.insert(told_twice)])
         await self.stored(BOB, "another owner", source="m2")
         gone = await self.stored(ADA, "gone", source="m2")
-        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, gone)
         assert await store.from_sources(ADA, ["m1"]) == [episode, told_twice]
         assert await store.from_sources(ADA, ["m2", "m3"]) == [told_twice]
-        assert await store.from_sources(Scope(user_id="ada", run_id="monday"), ["m1"]) == []
+        assert await store.from_sources(MONDAY, ["m1"]) == []
         assert await store.from_sources(ADA, []) == []
 
     async def test_a_writer_who_saw_less_than_there_is_now_is_refused(self, store: MemoryStore) -> None:
@@ -225,7 +224,7 @@ class OnceSuite(StoreCase):
     async def test_a_revision_that_changes_the_source_is_known_by_the_new_one(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x", source="m1")
         moved = replace(record.provenance, source_ids=("m2", "m1"))
-        await store.write(ADA, [self.revise(record, Event.UPDATE, provenance=moved)])
+        await self.change(ADA, record, event=Event.UPDATE, provenance=moved)
         new, stored = self.record(ADA, "y", source="m1"), self.record(ADA, "z", source="m2")
         assert await store.write(ADA, [self.insert(stored, once=True), self.insert(new, once=True)]) == [
             record.id,
@@ -250,7 +249,7 @@ class ErasureSuite(StoreCase):
         record = await self.stored(ADA, "x", source="m1")
         await self.stored(ADA, "said", kind=Kind.EPISODE)
         gone = await self.stored(ADA, "gone")
-        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, gone)
         await self.stored(BOB, "y")
         assert await store.erase(ADA) == Receipt(
             memories=2, episodes=1, history=3, index_entries=3, source_ids=1, revisions=1
@@ -274,11 +273,10 @@ class ErasureSuite(StoreCase):
         assert len(await store.history(ADA, again.id)) == 1
 
     async def test_erasing_a_run_leaves_the_rest_of_its_owner(self, store: MemoryStore) -> None:
-        monday = Scope(user_id="ada", run_id="monday")
         remaining = await self.stored(ADA, "kept")
-        await self.stored(monday, "gone")
+        await self.stored(MONDAY, "gone")
         await store.shard(ADA)
-        assert await store.erase(monday) == Receipt(memories=1, history=1, index_entries=1)
+        assert await store.erase(MONDAY) == Receipt(memories=1, history=1, index_entries=1)
         assert await self.texts(store, ADA) == ["kept"]
         assert await self.living(store, ADA) == [remaining.id]
         assert await store.verify() == []

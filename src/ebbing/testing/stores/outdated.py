@@ -58,8 +58,8 @@ class OutdatedSuite(StoreCase):
         await self.bare(" \n\u3000")
         await self.bare("faded from it on purpose", stage=Stage.KEYWORD_ONLY)
         gone, episode = await self.bare("deleted"), await self.bare("told by another")
-        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
-        await store.write(ADA, [self.revise(episode, Event.MERGE, retired_at=self.clock.now())])
+        await self.delete(ADA, gone)
+        await self.change(ADA, episode, event=Event.MERGE, retired_at=self.now)
         assert await self.outdated_ids(store) == []
         assert (await store.stats("default")).without_vector == 0
 

@@ -9,7 +9,7 @@ from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import ALWAYS, NEVER, micros
 from ebbing.ports.stores.memory_store import Erase, MemoryStore
-from ebbing.testing.stores.case import ADA, BOB, StoreCase
+from ebbing.testing.stores.case import ADA, BOB, MONDAY, StoreCase
 
 DAY = timedelta(days=1)
 
@@ -18,10 +18,10 @@ class PastSuite(StoreCase):
     """Questions about the past can be answered: nothing but an erasure forgets."""
 
     async def test_a_shard_with_deleted_rows_says_since_when_they_are_gone(self, store: MemoryStore) -> None:
-        learned = self.clock.now()
+        learned = self.now
         gone, remaining = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
         at = self.clock.advance(DAY)
-        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=at)])
+        await self.change(ADA, gone, event=Event.DELETE, deleted_at=at)
         for _ in range(2):  # loaded, then handed out again
             shard = await store.shard(ADA, deleted=True)
             assert shard.ids == [gone.id, remaining.id]
@@ -33,14 +33,14 @@ class PastSuite(StoreCase):
     async def test_a_shard_with_deleted_rows_follows_every_write(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "tea")
         await store.shard(ADA, deleted=True)
-        delete = self.revise(record, Event.DELETE, deleted_at=self.clock.now())
+        delete = self.revise(record, Event.DELETE, deleted_at=self.now)
         await store.write(ADA, [delete])
         shard = await store.shard(ADA, deleted=True)
         assert (shard.ids, list(shard.alive)) == ([record.id], [False])
         restore = self.revise(delete.record, Event.RESTORE, deleted_at=None)
         await store.write(ADA, [restore])
         assert list((await store.shard(ADA, deleted=True)).deleted) == [NEVER]
-        await store.write(ADA, [self.revise(restore.record, Event.UPDATE, content="coffee")])
+        await self.change(ADA, restore.record, event=Event.UPDATE, content="coffee")
         other = await self.stored(ADA, "rain")
         shard = await store.shard(ADA, deleted=True)
         current = [shard.ids[row] for row in range(shard.size) if shard.deleted[row] != ALWAYS]
@@ -50,14 +50,14 @@ class PastSuite(StoreCase):
         assert [shard.ids[row] for row in range(shard.size) if shard.deleted[row] != ALWAYS] == [other.id]
 
     async def test_histories_are_those_of_what_changed_since(self, store: MemoryStore) -> None:
-        start = self.clock.now()
+        start = self.now
         old, new = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
         first = self.clock.advance(DAY)
         update = self.revise(old, Event.UPDATE, content="coffee")
         await store.write(ADA, [update])
         second = self.clock.advance(DAY)
-        await store.write(ADA, [self.revise(new, Event.DELETE, deleted_at=second)])
-        await store.write(ADA, [self.revise(update.record, Event.NONE, access_count=1)])
+        await self.change(ADA, new, event=Event.DELETE, deleted_at=second)
+        await self.change(ADA, update.record, event=Event.NONE, access_count=1)
 
         async def since(*, scope: Scope = ADA, days: float) -> list[tuple[str, Event]]:
             histories = await store.histories(scope, changed_after=start + days * DAY)
@@ -73,12 +73,11 @@ class PastSuite(StoreCase):
         assert first < second
 
     async def test_histories_stay_within_the_scope(self, store: MemoryStore) -> None:
-        monday = Scope(user_id="ada", run_id="monday")
-        start = self.clock.now()
-        inside, outside = await self.stored(monday, "tea"), await self.stored(ADA, "rain")
+        start = self.now
+        inside, outside = await self.stored(MONDAY, "tea"), await self.stored(ADA, "rain")
         episode = await self.stored(ADA, "said", kind=Kind.EPISODE)
         at = self.clock.advance(DAY)
         for record in (inside, outside, episode):
-            await store.write(ADA, [self.revise(record, Event.DELETE, deleted_at=at)])
-        assert {entry.memory_id for entry in await store.histories(monday, changed_after=start)} == {inside.id}
+            await self.change(ADA, record, event=Event.DELETE, deleted_at=at)
+        assert {entry.memory_id for entry in await store.histories(MONDAY, changed_after=start)} == {inside.id}
         assert {entry.memory_id for entry in await store.histories(ADA, changed_after=start)} == {inside.id, outside.id}

@@ -12,9 +12,7 @@ from ebbing.domain.memory.profile import Origin, ProfileEdit, ProfileEntry, Rank
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.memory_store import Erase, MemoryStore
 from ebbing.ports.stores.profile_store import StoredProfile
-from ebbing.testing.stores.case import ADA, BOB, StoreCase
-
-ADA_ON_MONDAY = Scope(user_id="ada", run_id="monday")
+from ebbing.testing.stores.case import ADA, BOB, MONDAY, StoreCase
 
 
 class ProfilesSuite(StoreCase):
@@ -23,7 +21,7 @@ class ProfilesSuite(StoreCase):
     def snapshot(self, *words: str, version: int = 1) -> Snapshot:
         """A profile that says these things."""
         entries = tuple(self.about(word) for word in words)
-        now = self.clock.now()
+        now = self.now
         return Snapshot(version, 7, now, now + timedelta(days=1), len(words), entries)
 
     def about(self, word: str, *, memory_id: str = "m1") -> ProfileEntry:
@@ -38,8 +36,8 @@ class ProfilesSuite(StoreCase):
             weight=0.5,
             mentions=3,
             importance=0.25,
-            first_at=self.clock.now() - timedelta(days=9),
-            last_at=self.clock.now(),
+            first_at=self.now - timedelta(days=9),
+            last_at=self.now,
             memory_ids=(memory_id, "m2"),
             origin=Origin.USER,
             language="zh",
@@ -49,7 +47,7 @@ class ProfilesSuite(StoreCase):
 
     def edit(self, slot: str, memory_id: str | None = None) -> ProfileEdit:
         """What a person did to an entry."""
-        return ProfileEdit(slot, Section.FACTS, slot, self.clock.now(), memory_id)
+        return ProfileEdit(slot, Section.FACTS, slot, self.now, memory_id)
 
     async def stored_profile(self, store: MemoryStore, scope: Scope = ADA, *words: str) -> StoredProfile:
         """What is kept once a profile that says these things is."""
@@ -70,7 +68,7 @@ class ProfilesSuite(StoreCase):
         profile = await store.profiles.read(ADA)
         assert (profile.snapshot, profile.revision) == (snapshot, 1)
         assert profile.generation == (await store.shard(ADA)).generation
-        assert await store.profiles.read(ADA_ON_MONDAY) == profile
+        assert await store.profiles.read(MONDAY) == profile
 
     async def test_of_two_who_keep_one_at_the_same_time_the_first_does(self, store: MemoryStore) -> None:
         await self.stored(ADA, "x")
@@ -150,10 +148,10 @@ class ProfilesSuite(StoreCase):
 
     async def test_erasing_a_run_keeps_the_edits_but_not_the_profile(self, store: MemoryStore) -> None:
         remaining = await self.stored(ADA, "x")
-        gone = await self.stored(ADA_ON_MONDAY, "y")
+        gone = await self.stored(MONDAY, "y")
         await store.profiles.edit(ADA, [self.edit("a", remaining.id), self.edit("b", gone.id), self.edit("c")])
         await self.stored_profile(store, ADA, "jazz")
-        await store.erase(ADA_ON_MONDAY)
+        await store.erase(MONDAY)
         after = await store.profiles.read(ADA)
         assert after.edits == (self.edit("a", remaining.id), self.edit("c"))
         assert after.snapshot is not None

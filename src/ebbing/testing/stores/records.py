@@ -63,6 +63,7 @@ _FIELDS = st.fixed_dictionaries(
         "delete_reason": st.none() | _TEXT,
         "retired_at": st.none() | _TIMES,
         "mentions": st.integers(1, 1 << 30),
+        "utc_offset_minutes": st.none() | st.integers(-1_439, 1_439),
         "first_said_at": st.none() | _TIMES,
         "strength": _SHARE,
         "access_count": st.integers(0, 1 << 40),
@@ -141,7 +142,7 @@ class RecordsSuite(StoreCase):
 
     async def test_deleted_records_are_read_only_when_asked_for(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
-        await store.write(ADA, [self.revise(record, Event.DELETE, deleted_at=self.clock.now())])
+        await self.delete(ADA, record)
         assert await store.get(ADA, [record.id]) == []
         assert len(await store.get(ADA, [record.id], deleted=True)) == 1
         assert await self.texts(store, ADA) == []
@@ -155,15 +156,15 @@ class RecordsSuite(StoreCase):
 
     async def test_a_revision_of_an_older_version_is_refused(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
-        await store.write(ADA, [self.revise(record, Event.UPDATE, content="y")])
+        await self.change(ADA, record, event=Event.UPDATE, content="y")
         with pytest.raises(ConflictError):
-            await store.write(ADA, [self.revise(record, Event.UPDATE, content="z")])
+            await self.change(ADA, record, event=Event.UPDATE, content="z")
         assert await self.texts(store, ADA) == ["y"]
 
     async def test_what_is_not_there_cannot_be_changed(self, store: MemoryStore) -> None:
         record = self.record(ADA, "x")
         with pytest.raises(MemoryNotFoundError):
-            await store.write(ADA, [self.revise(record, Event.UPDATE, content="y")])
+            await self.change(ADA, record, event=Event.UPDATE, content="y")
         with pytest.raises(MemoryNotFoundError):
             await store.write(ADA, [Erase(record.id)])
 
@@ -193,7 +194,7 @@ class RecordsSuite(StoreCase):
         await store.write(ADA, [update])
         delete = self.revise(update.record, Event.DELETE, deleted_at=at, delete_reason="asked")
         await store.write(ADA, [delete])
-        await store.write(ADA, [self.revise(delete.record, Event.RESTORE, deleted_at=None)])
+        await self.change(ADA, delete.record, event=Event.RESTORE, deleted_at=None)
         entries = await store.history(ADA, record.id)
         assert [(row.event, row.old_memory, row.new_memory, row.is_deleted) for row in entries] == [
             (Event.ADD, None, "likes tea", False),
@@ -210,7 +211,7 @@ class RecordsSuite(StoreCase):
     async def test_bookkeeping_and_episodes_leave_no_history(self, store: MemoryStore) -> None:
         memory = await self.stored(ADA, "x")
         episode = await self.stored(ADA, "said x", kind=Kind.EPISODE)
-        await store.write(ADA, [self.revise(memory, Event.NONE, access_count=1)])
+        await self.change(ADA, memory, event=Event.NONE, access_count=1)
         assert [entry.event for entry in await store.history(ADA, memory.id)] == [Event.ADD]
         assert await store.history(ADA, episode.id) == []
         assert await store.history(ADA, "unknown") == []
@@ -229,7 +230,7 @@ class RecordsSuite(StoreCase):
 
         async def revise(text: str) -> None:
             try:
-                await store.write(ADA, [self.revise(record, Event.UPDATE, content=text)])
+                await self.change(ADA, record, event=Event.UPDATE, content=text)
             except ConflictError:
                 refused.append(text)
 
@@ -264,14 +265,14 @@ class PagesSuite(StoreCase):
                 return texts
 
     async def test_a_page_shows_the_newest_first_and_then_the_last_stored(self, store: MemoryStore) -> None:
-        now = self.clock.now()
+        now = self.now
         for text, created in (("old", now - DAY), ("first", now), ("oldest", now - 2 * DAY), ("second", now)):
             await self.stored(ADA, text, created_at=created)
         assert await self.texts(store, ADA) == ["second", "first", "old", "oldest"]
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 8])
     async def test_pages_show_everything_exactly_once(self, store: MemoryStore, limit: int) -> None:
-        now = self.clock.now()
+        now = self.now
         for number in range(7):
             await self.stored(ADA, str(number), created_at=now - (number % 3) * DAY)
         texts = await self.pages(store, limit=limit)
@@ -294,7 +295,7 @@ class PagesSuite(StoreCase):
         assert await self.texts(store, ADA, kinds=(Kind.MEMORY, Kind.EPISODE)) == ["episode", "memory"]
 
     async def test_a_page_shows_what_holds_at_a_moment(self, store: MemoryStore) -> None:
-        now = self.clock.now()
+        now = self.now
         await self.stored(ADA, "holds", valid_to=now + DAY, expires_at=now + DAY)
         await self.stored(ADA, "always")
         await self.stored(ADA, "over", valid_to=now)

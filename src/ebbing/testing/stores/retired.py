@@ -9,10 +9,9 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.stores.memory_store import Erase, MemoryStore
-from ebbing.testing.stores.case import ADA, BOB, StoreCase
+from ebbing.testing.stores.case import ADA, BOB, MONDAY, StoreCase
 
 DAY = timedelta(days=1)
-MONDAY = Scope(user_id="ada", run_id="monday")
 
 
 class RetiredSuite(StoreCase):
@@ -85,7 +84,7 @@ class RetiredSuite(StoreCase):
         assert await store.telling(Scope(user_id="ada", run_id="other"), [second.id, first.id]) == [teller]
         assert await store.telling(ADA, [teller.id, "unknown"]) == []
         assert await store.telling(BOB, [first.id]) == []
-        gone = self.revise(teller, Event.DELETE, deleted_at=self.clock.now())
+        gone = self.revise(teller, Event.DELETE, deleted_at=self.now)
         await store.write(ADA, [gone])
         assert await store.telling(ADA, [first.id]) == [gone.record]
 
@@ -106,5 +105,5 @@ class RetiredSuite(StoreCase):
         once = await self.stored(ADA, "tea")
         await self.stored(ADA, "rain", mentions=7)
         assert list((await store.shard(ADA)).mentions) == [1, 7]
-        await store.write(ADA, [self.revise(once, Event.NONE, mentions=2)])
+        await self.change(ADA, once, event=Event.NONE, mentions=2)
         assert list((await store.shard(ADA)).mentions) == [2, 7]

@@ -26,16 +26,16 @@ class ServiceSuite(StoreCase):
 
     def key(self, name: str, *, tenant: str = "acme", **fields: Any) -> ApiKey:
         """A key that was just made."""
-        return ApiKey(name, f"digest of {name}", tenant, AccessRole.WRITE, self.clock.now(), **fields)
+        return ApiKey(name, f"digest of {name}", tenant, AccessRole.WRITE, self.now, **fields)
 
     def request(self, key: str, *, tenant: str = "default", **fields: Any) -> KeptRequest:
         """A request that is about to be answered."""
-        now = self.clock.now()
+        now = self.now
         return KeptRequest(tenant, "k1", key, "digest", now, now + LEASE, **fields)
 
     def webhook(self, name: str, *, tenant: str = "acme") -> Webhook:
         """An address that wants to be told."""
-        now = self.clock.now()
+        now = self.now
         return Webhook(name, tenant, "https://example.org/hook", ("memory.added",), "whsec", now, now, name="mine")
 
     async def answered(self, store: MemoryStore, request: KeptRequest, *, belongs_to: Scope | None) -> KeptRequest:
@@ -50,15 +50,15 @@ class ServiceSuite(StoreCase):
 
     async def test_a_key_is_found_by_its_digest_until_it_is_revoked(self, store: MemoryStore) -> None:
         assert await store.keys.is_empty()
-        key = self.key("k1", user_id="ada", note="for tests", expires_at=self.clock.now() + LEASE)
+        key = self.key("k1", user_id="ada", note="for tests", expires_at=self.now + LEASE)
         await store.keys.add(key)
         assert await store.keys.find(key.digest) == key
         assert await store.keys.find("another") is None
         self.clock.advance(LEASE)
-        ended = replace(key, revoked_at=self.clock.now())
-        assert await store.keys.revoke("acme", "k1", at=self.clock.now()) == ended
+        ended = replace(key, revoked_at=self.now)
+        assert await store.keys.revoke("acme", "k1", at=self.now) == ended
         self.clock.advance(LEASE)
-        assert await store.keys.revoke("acme", "k1", at=self.clock.now()) == ended
+        assert await store.keys.revoke("acme", "k1", at=self.now) == ended
         assert await store.keys.find(key.digest) == ended
         assert not await store.keys.is_empty()
 
@@ -69,7 +69,7 @@ class ServiceSuite(StoreCase):
         for key in (first, other, second):
             await store.keys.add(key)
         assert await store.keys.list("acme") == [second, first]
-        assert await store.keys.revoke("acme", "k2", at=self.clock.now()) is None
+        assert await store.keys.revoke("acme", "k2", at=self.now) is None
         assert await store.keys.find(other.digest) == other
 
     async def test_a_request_is_noted_once_and_remembers_its_answer(self, store: MemoryStore) -> None:
@@ -92,7 +92,7 @@ class ServiceSuite(StoreCase):
         request = self.request("r1")
         await store.requests.begin(request)
         self.clock.advance(LEASE / 2)
-        await store.requests.renew(request, until=self.clock.now() + LEASE)
+        await store.requests.renew(request, until=self.now + LEASE)
         self.clock.advance(LEASE / 2)
         assert await store.requests.begin(self.request("r1")) is not None
         self.clock.advance(LEASE)
@@ -109,7 +109,7 @@ class ServiceSuite(StoreCase):
         await store.requests.begin(newer)
         assert await store.requests.to_do() == [later, newer]
         assert await store.requests.to_do(limit=1) == [later]
-        assert await store.requests.drop_answered(before=self.clock.now()) == 0
+        assert await store.requests.drop_answered(before=self.now) == 0
         await store.requests.finish(later, status=200, answer="told", belongs_to=ADA)
         assert await self.earlier(store, later) == replace(later, body=None, status=200, answer="told")
         assert await store.requests.to_do() == [newer]
@@ -124,7 +124,7 @@ class ServiceSuite(StoreCase):
         old = await self.answered(store, self.request("r1"), belongs_to=ADA)
         self.clock.advance(LEASE)
         new = await self.answered(store, self.request("r2"), belongs_to=ADA)
-        assert await store.requests.drop_answered(before=self.clock.now()) == 1
+        assert await store.requests.drop_answered(before=self.now) == 1
         assert await self.earlier(store, old) is None
         assert await self.earlier(store, new) is not None
 
@@ -189,8 +189,8 @@ class ServiceSuite(StoreCase):
         assert not await store.webhooks.remove("acme", "w1")
 
     async def test_acts_are_told_newest_first_and_to_their_tenant_alone(self, store: MemoryStore) -> None:
-        acts = [Act(self.clock.now(), "acme", "cli", f"keys {verb}", "k1") for verb in ("create", "revoke")]
-        for act in (*acts, Act(self.clock.now(), "globex", "open", "DELETE /v1/tenant", outcome="200")):
+        acts = [Act(self.now, "acme", "cli", f"keys {verb}", "k1") for verb in ("create", "revoke")]
+        for act in (*acts, Act(self.now, "globex", "open", "DELETE /v1/tenant", outcome="200")):
             await store.audit.note(act)
         assert await store.audit.list("acme") == acts[::-1]
         assert await store.audit.list("acme", limit=1) == acts[1:]
@@ -204,4 +204,4 @@ class ServiceSuite(StoreCase):
         with pytest.raises(StoreClosedError):
             await store.webhooks.list("acme")
         with pytest.raises(StoreClosedError):
-            await store.audit.note(Act(self.clock.now(), "acme", "cli", "x"))
+            await store.audit.note(Act(self.now, "acme", "cli", "x"))

@@ -33,7 +33,7 @@ class ShardsSuite(StoreCase):
         assert (shard.size, shard.vectors.shape) == (0, (0, self.embedder.dim))
 
     async def test_a_shard_shows_what_is_searched(self, store: MemoryStore) -> None:
-        record = await self.stored(ADA, "likes rain", actor="Ada", importance=0.25, expires_at=self.clock.now())
+        record = await self.stored(ADA, "likes rain", actor="Ada", importance=0.25, expires_at=self.now)
         shard = await store.shard(ADA)
         assert (shard.ids, shard.size) == ([record.id], 1)
         assert shard.created[0] == shard.expires[0] == micros(record.created_at)
@@ -65,7 +65,7 @@ class ShardsSuite(StoreCase):
         record = await self.stored(ADA, "likes tea")
         await self.stored(ADA, "likes rain")
         await store.shard(ADA)
-        await store.write(ADA, [self.revise(record, Event.UPDATE, content="likes coffee")])
+        await self.change(ADA, record, event=Event.UPDATE, content="likes coffee")
         shard = await store.shard(ADA)
         assert ids_with(shard, "tea") == []
         assert ids_with(shard, "coffee") == [record.id]
@@ -76,10 +76,10 @@ class ShardsSuite(StoreCase):
     async def test_bookkeeping_changes_the_row_in_place(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
         await store.shard(ADA)
-        change = self.revise(record, Event.NONE, strength=0.5, valid_to=self.clock.now())
+        change = self.revise(record, Event.NONE, strength=0.5, valid_to=self.now)
         await store.write(ADA, [change])
         shard = await store.shard(ADA)
-        assert (shard.size, shard.strength[0], shard.valid_to[0]) == (1, 0.5, micros(self.clock.now()))
+        assert (shard.size, shard.strength[0], shard.valid_to[0]) == (1, 0.5, micros(self.now))
 
     async def test_an_entry_that_stays_may_lose_its_vector_and_get_a_flag(self, store: MemoryStore) -> None:
         record, other = await self.stored(ADA, "likes tea"), await self.stored(ADA, "likes rain")
@@ -101,18 +101,18 @@ class ShardsSuite(StoreCase):
     async def test_a_deleted_row_is_not_alive_until_it_is_restored(self, store: MemoryStore) -> None:
         record, other = await self.stored(ADA, "x"), await self.stored(ADA, "y")
         await store.shard(ADA)
-        delete = self.revise(record, Event.DELETE, deleted_at=self.clock.now())
+        delete = self.revise(record, Event.DELETE, deleted_at=self.now)
         await store.write(ADA, [delete])
         assert await self.living(store, ADA) == [other.id]
-        await store.write(ADA, [self.revise(delete.record, Event.RESTORE, deleted_at=None)])
+        await self.change(ADA, delete.record, event=Event.RESTORE, deleted_at=None)
         assert sorted(await self.living(store, ADA)) == sorted([record.id, other.id])
 
     async def test_a_row_deleted_before_the_first_look_comes_back_when_restored(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "tea")
-        delete = self.revise(record, Event.DELETE, deleted_at=self.clock.now())
+        delete = self.revise(record, Event.DELETE, deleted_at=self.now)
         await store.write(ADA, [delete])
         assert await self.living(store, ADA) == []
-        await store.write(ADA, [self.revise(delete.record, Event.RESTORE, deleted_at=None)])
+        await self.change(ADA, delete.record, event=Event.RESTORE, deleted_at=None)
         assert ids_with(await store.shard(ADA), "tea") == [record.id]
 
     async def test_an_erased_row_is_gone_from_the_shard(self, store: MemoryStore) -> None:
@@ -128,8 +128,8 @@ class ShardsSuite(StoreCase):
     async def test_a_shard_in_hand_stays_as_it_is(self, store: MemoryStore) -> None:
         first, second = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
         shard = await store.shard(ADA)
-        await store.write(ADA, [self.revise(first, Event.UPDATE, content="coffee")])
-        await store.write(ADA, [self.revise(second, Event.DELETE, deleted_at=self.clock.now())])
+        await self.change(ADA, first, event=Event.UPDATE, content="coffee")
+        await self.delete(ADA, second)
         await self.stored(ADA, "tea again")
         assert (await store.shard(ADA)).size > 2
         assert (shard.size, len(shard.alive), len(shard.vectors)) == (2, 2, 2)

@@ -51,11 +51,8 @@ def absorb(
     if not fading or not core or calibration is None:
         return Absorbed()
     latest, into = _taken_over(here, fading, core=core, policy=policy, calibration=calibration)
-    stepping = [
-        retire_into(move.record, into[move.record.id], now=now, reason=_REASON)
-        for move in fading
-        if move.record.id in into
-    ]
+    taken_over = [move.record for move in fading if move.record.id in into]
+    stepping = [retire_into(record, into[record.id], now=now, reason=_REASON) for record in taken_over]
     telling = [_as_one(record, latest[record.id]) for record, _ in core if latest[record.id] is not record]
     return Absorbed(into, (*telling, *stepping))
 

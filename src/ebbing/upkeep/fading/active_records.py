@@ -77,10 +77,10 @@ def importances(
         words=Vocabulary(texts),
     )
     odds += np.log([times_said(record) for record in here.records])
-    return [
-        owners_importance(share, first=record.importance, texts=len(texts))
-        for share, record in zip(shares(odds).tolist(), here.records, strict=True)
-    ]
+    weighed: list[float] = []
+    for share, record in zip(shares(odds).tolist(), here.records, strict=True):
+        weighed.append(owners_importance(share, first=record.importance, texts=len(texts)))
+    return weighed
 
 
 def _by_seed(here: ActiveRecords, *, calibration: Calibration | None, now: datetime) -> list[float]:
@@ -88,15 +88,11 @@ def _by_seed(here: ActiveRecords, *, calibration: Calibration | None, now: datet
     scarce = np.where(np.isnan(novelty), 1.0, novelty)
     if calibration is not None:
         scarce = 1.0 - calibration.similarity((1.0 - scarce).astype(np.float32)).astype(np.float64)
-    return [
-        seed_importance(
-            record.type,
-            scarcity=scarcity,
-            age_days=(now - record.created_at).total_seconds() / SECONDS_A_DAY,
-            certainty=record.confidence,
-        )
-        for scarcity, record in zip(scarce.tolist(), here.records, strict=True)
-    ]
+    weighed: list[float] = []
+    for scarcity, record in zip(scarce.tolist(), here.records, strict=True):
+        age_days = (now - record.created_at).total_seconds() / SECONDS_A_DAY
+        weighed.append(seed_importance(record.type, scarcity=scarcity, age_days=age_days, certainty=record.confidence))
+    return weighed
 
 
 def _holds(record: MemoryRecord, now: datetime) -> bool:

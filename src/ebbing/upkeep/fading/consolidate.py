@@ -30,11 +30,10 @@ async def consolidate(deps: StepContext, scope: Scope, *, now: datetime, dry_run
     """
     report = StepReport("consolidate", {"consolidated": 0})
     here = await load_active(deps.store, scope, now=now)
-    young = [
-        place
-        for place, record in enumerate(here.records)
-        if record.kind is Kind.MEMORY and record.layer is Layer.SHORT_TERM
-    ]
+    young: list[int] = []
+    for place, record in enumerate(here.records):
+        if record.kind is Kind.MEMORY and record.layer is Layer.SHORT_TERM:
+            young.append(place)
     changes: list[Change] = []
     for place, importance in (await _weighed(deps, here, places=young, now=now)).items():
         record = here.records[place]
@@ -52,8 +51,10 @@ async def consolidate(deps: StepContext, scope: Scope, *, now: datetime, dry_run
 
 async def _weighed(deps: StepContext, here: ActiveRecords, *, places: Sequence[int], now: datetime) -> dict[int, float]:
     """How much the records at these places matter, by place; they are not weighed where that would change nothing."""
-    bounds = [[earned(here.records[place], importance=share, now=now) for place in places] for share in (0.0, 1.0)]
-    if bounds[0] == bounds[1]:
+    records = [here.records[place] for place in places]
+    at_least = [earned(record, importance=0.0, now=now) for record in records]
+    at_most = [earned(record, importance=1.0, now=now) for record in records]
+    if at_least == at_most:
         return dict.fromkeys(places, 0.0)
     calibration = deps.embedder.calibration if deps.embedder else None
     weigh = partial(importances, here, policy=deps.policy, calibration=calibration, now=now)

@@ -173,10 +173,11 @@ def _by_room(
     places = [place for place, item in enumerate(lodgers) if item.text and not never_fades(item.record)]
     texts = shortened(here.shard, [lodgers[place] for place in places], over=over)
     why = f"there is room for {policy.owner_text_limit_bytes:,} bytes, and other memories are worth more of it"
-    return {
-        places[at]: _move(lodgers[places[at]], Stage.SHORTENED if text else Stage.ARCHIVED, text=text, why=why)
-        for at, text in texts.items()
-    }
+    moves: dict[int, StageChange] = {}
+    for at, text in texts.items():
+        place, stage = places[at], Stage.SHORTENED if text else Stage.ARCHIVED
+        moves[place] = _move(lodgers[place], stage, text=text, why=why)
+    return moves
 
 
 def _move(item: CapacityItem, stage: Stage, *, text: str, why: str) -> StageChange:

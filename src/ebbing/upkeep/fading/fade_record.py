@@ -73,7 +73,7 @@ def entry_of_answer(move: StageChange, shard: Shard) -> IndexEntry:
     """The index entry of an answer whose question goes: "Luna and Oliver!" is still found by "pets" and "names"."""
     record, row = move.record, move.row
     keeps = move.stage in {Stage.FULL, Stage.SHORTENED} and bool(shard.embedded[row])
-    analysis = analyse(full_text(record), speaker=record.actor, said_at=record.created_at)
+    analysis = analyse(full_text(record), speaker=record.actor, said_at=record.said_at)
     entry = entry_for(
         replace(analysis, question=query_terms(move.question)),
         vector=shard.vectors[row] if keeps else None,

@@ -103,11 +103,12 @@ async def outcomes(store: MemoryStore, scope: Scope, *, at: datetime, until: dat
     """
     records, uses = await _log(store, scope)
     used = {name for name, moments in uses.items() if any(at < moment <= until for moment in moments)}
-    return [
-        Outcome(record.id, _stood(record, at, uses=uses.get(record.id, ())), not used.isdisjoint(_ids_of(record)))
-        for record in records
-        if _was_there(record, at)
-    ]
+    outcome_list: list[Outcome] = []
+    for record in records:
+        if _was_there(record, at):
+            features = _stood(record, at, uses=uses.get(record.id, ()))
+            outcome_list.append(Outcome(record.id, features, not used.isdisjoint(_ids_of(record))))
+    return outcome_list
 
 
 def fit(results: Sequence[Outcome], *, before: UsageModel, sureness: float = SURENESS) -> UsageModel | None:

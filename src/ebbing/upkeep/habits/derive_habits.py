@@ -97,11 +97,8 @@ async def _habits(deps: StepContext, scope: Scope, *, shard: Shard, now: datetim
     rows = mergeable_rows(shard, now=now)
     codes = [code for name, code in shard.attributes.items() if name.startswith(ATTRIBUTE)]
     habit_rows = rows[np.isin(shard.attribute[rows], codes)]
-    existing = [
-        record
-        for record in await _records(deps, scope, ids=[shard.ids[row] for row in habit_rows])
-        if record.abstraction_level
-    ]
+    tellers = await _records(deps, scope, ids=[shard.ids[row] for row in habit_rows])
+    existing = [record for record in tellers if record.abstraction_level]
     names = [name for record in existing for name in record.compression_sources]
     counted = await _occasions(deps, await _records(deps, scope, ids=names), scope=scope)
     happened = rows[_of_people(shard)[rows]]
@@ -131,11 +128,13 @@ async def _occasions(deps: StepContext, records: Sequence[MemoryRecord], *, scop
     behind = {record.id: record for record in await _records(deps, scope, ids=names)}
 
     def read() -> list[Occasion]:
-        occasions = (
-            read_occasion(record, [behind[name] for name in record.compression_sources if name in behind])
-            for record in records
-        )
-        return [record for record in occasions if record is not None]
+        occasions: list[Occasion] = []
+        for record in records:
+            sources = [behind[name] for name in record.compression_sources if name in behind]
+            occasion = read_occasion(record, sources)
+            if occasion is not None:
+                occasions.append(occasion)
+        return occasions
 
     return await to_thread.run_sync(read)
 

@@ -58,17 +58,15 @@ class Habit:
     @property
     def days(self) -> list[date]:
         """Each day once, in order."""
-        return sorted({day for occasion in self.occasions for day in occasion.days})
+        return sorted(_days_of(self.occasions))
 
     @property
     def times(self) -> int:
         """On how many days it was done; what was counted once stays counted when its source is gone."""
         if self.existing is None:
             return len(self.days)
-        counted = {day for occasion in self.counted for day in occasion.days}
-        return max(self.existing.mentions, len(counted)) + len(
-            {day for occasion in self.fresh for day in occasion.days} - counted
-        )
+        counted = _days_of(self.counted)
+        return max(self.existing.mentions, len(counted)) + len(_days_of(self.fresh) - counted)
 
     def is_often(self, least: int) -> bool:
         """Whether it was done on so many days, not too far apart; what is told already stays told."""
@@ -78,10 +76,10 @@ class Habit:
 
 def read_occasion(record: MemoryRecord, sources: Sequence[MemoryRecord] = ()) -> Occasion | None:
     """What a record tells of, on the day of each telling that it stands for; None where it tells of nothing done."""
-    done = read_done(record.content, said_at=record.created_at)
+    done = read_done(record.content, said_at=record.said_at)
     if done is None:
         return None
-    each = [read_done(reading.content, said_at=reading.created_at) for reading in sources]
+    each = [read_done(reading.content, said_at=reading.said_at) for reading in sources]
     days = {reading.day for reading in each if reading is not None} or {done.day}
     return Occasion(record, done, frozenset(days))
 
@@ -158,6 +156,7 @@ def habit_record(habit: Habit, level: int, *, new_id: str, now: datetime) -> Mem
         "content": text,
         "language": language,
         "created_at": max(last.created_at, existing.created_at) if existing else last.created_at,
+        "utc_offset_minutes": last.utc_offset_minutes,
         "first_said_at": _first_said(habit),
         "mentions": habit.times,
         "importance": max(
@@ -200,6 +199,10 @@ def _sources(habit: Habit) -> tuple[str, ...]:
     if habit.existing is None:
         return tuple(fresh)
     return (habit.existing.id, *fresh) if is_full(habit) else (*habit.existing.compression_sources, *fresh)
+
+
+def _days_of(occasions: Iterable[Occasion]) -> set[date]:
+    return {day for occasion in occasions for day in occasion.days}
 
 
 def _source_ids(habit: Habit) -> tuple[str, ...]:

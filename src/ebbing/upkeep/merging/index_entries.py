@@ -36,11 +36,10 @@ async def entries_of(
     """
     embedder = deps.embedder
     vectors: dict[int, Vector | None] = {**(vectors_at_hand or {})}
-    fresh = {
-        place: passage(record)
-        for place, record in enumerate(records)
-        if place not in vectors and record.stage is Stage.FULL
-    }
+    fresh: dict[int, str] = {}
+    for place, record in enumerate(records):
+        if place not in vectors and record.stage is Stage.FULL:
+            fresh[place] = passage(record)
     if embedder is not None and fresh:
         got = await embed_passages(embedder, list(fresh.values()), seconds=deps.policy.embedding_seconds)
         vectors |= zip(fresh, got.vectors, strict=True)
@@ -48,7 +47,7 @@ async def entries_of(
             _log.warning("embedding failed (%s): some texts are stored without vectors", got.failure.code)
     return [
         entry_for(
-            analyse(full_text(record), speaker=record.actor, said_at=record.created_at),
+            analyse(full_text(record), speaker=record.actor, said_at=record.said_at),
             vector=vectors.get(place),
             model_id=embedder.model_id if embedder else None,
             utterance=place in utterances,

@@ -49,11 +49,8 @@ def merge_cluster(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id
     importance, the newest time, and how often and since when the thing was said.
     """
     ordered = sorted(records, key=said_order)
-    tellers = [
-        member
-        for member in ordered
-        if member.is_compressed and len(member.compression_sources) < MAX_TOLD - len(ordered)
-    ]
+    room = MAX_TOLD - len(ordered)
+    tellers = [member for member in ordered if member.is_compressed and len(member.compression_sources) < room]
     existing = tellers[0] if len(tellers) == 1 else None
     behind = tuple(member for member in ordered if member is not existing)
     newest, ids = ordered[-1], tuple(member.id for member in behind)
@@ -82,12 +79,13 @@ def _wording(lead: MemoryRecord, *, newest: MemoryRecord, room: int) -> dict[str
     A day that the text names by a word ("yesterday") is written out where the word would mean another one by the time
     of the newest telling; where that takes more than `room` bytes, the time stays that of the words.
     """
-    text, said_at = lead.content, newest.created_at
-    dated = absolute(text, now=lead.created_at)
-    if dated != absolute(text, now=said_at):
-        text, said_at = (dated, said_at) if size_of(dated) < room else (text, lead.created_at)
+    text, last = lead.content, newest
+    dated = absolute(text, now=lead.said_at)
+    if dated != absolute(text, now=newest.said_at):
+        text, last = (dated, newest) if size_of(dated) < room else (text, lead)
     names = ("language", "attribute", "value", "object", "polarity", "actor", "role")
-    return {"content": text, "created_at": said_at, **{name: getattr(lead, name) for name in names}}
+    times = {"created_at": last.created_at, "utc_offset_minutes": last.utc_offset_minutes}
+    return {"content": text, **times, **{name: getattr(lead, name) for name in names}}
 
 
 def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
@@ -132,9 +130,7 @@ def _few(names: Iterable[str]) -> tuple[str, ...]:
 
 def _shared(all_metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What every record's metadata says alike; a source keeps the rest."""
-    first, *others = all_metadata
-    return {
-        name: value
-        for name, value in first.items()
-        if all(name in metadata and metadata[name] == value for metadata in others)
-    }
+    shared = dict(all_metadata[0])
+    for metadata in all_metadata[1:]:
+        shared = {name: value for name, value in shared.items() if name in metadata and metadata[name] == value}
+    return shared

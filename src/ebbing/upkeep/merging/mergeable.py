@@ -82,10 +82,11 @@ def statements_of(numbered: Iterable[tuple[int, MemoryRecord]]) -> list[Statemen
     for row, record in numbered:
         if may_be_merged(record):
             groups[record.hash, matter_of(record)].append((row, record))
-    return [
-        Statement(tuple(sorted((record for _, record in group), key=said_order)), group[0][0])
-        for group in groups.values()
-    ]
+    statements: list[Statement] = []
+    for group in groups.values():
+        records = sorted((record for _, record in group), key=said_order)
+        statements.append(Statement(tuple(records), group[0][0]))
+    return statements
 
 
 def may_be_merged(record: MemoryRecord) -> bool:
@@ -105,11 +106,8 @@ def matter_of(record: MemoryRecord) -> tuple[object, ...]:
     """What must be equal in two records that one record can tell, beside what `blocks` compares; the days that the
     text names are among it."""
     value = record.value.casefold() if record.attribute and record.value else None
-    days = frozenset(
-        (span.start, span.end)
-        for span in resolve(record.content, now=record.created_at)
-        if span.explicit or span.direction != "none"
-    )
+    spans = resolve(record.content, now=record.said_at)
+    days = frozenset((span.start, span.end) for span in spans if span.explicit or span.direction != "none")
     return record.scope, record.trust, record.polarity, record.object, record.attribute, value, days
 
 

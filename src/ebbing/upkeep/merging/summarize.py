@@ -119,8 +119,11 @@ def _likeness(shard: Shard, rows: Sequence[int]) -> NDArray[np.float32]:
         vectors = shard.vectors[rows]
         return vectors @ vectors.T
     terms = [frozenset(shard.postings.terms_of(row)["term"].tolist()) for row in rows]
-    shared = [[len(first & other) / max(1, len(first | other)) for other in terms] for first in terms]
-    return np.array(shared, dtype=np.float32)
+    likeness = np.empty((len(terms), len(terms)), dtype=np.float32)
+    for row, first in enumerate(terms):
+        for column, other in enumerate(terms):
+            likeness[row, column] = len(first & other) / max(1, len(first | other))
+    return likeness
 
 
 def _chosen(records: Sequence[MemoryRecord], likeness: NDArray[np.float32]) -> tuple[MemoryRecord, ...]:
@@ -139,23 +142,23 @@ def _chosen(records: Sequence[MemoryRecord], likeness: NDArray[np.float32]) -> t
 
 async def _record(deps: StepContext, period: _Period, *, now: datetime) -> MemoryRecord:
     records, chosen = period.records, period.chosen
+    first, last = records[0], records[-1]
     language = Counter(memory.language for memory in records).most_common(1)[0][0]
     wording = await _from_model(deps, period, language=language) or Rewrite(_extract(chosen, language), None)
     actors = {memory.actor for memory in records}
     sources = dict.fromkeys(name for memory in chosen for name in memory.provenance.source_ids[:1])
     return MemoryRecord(
         id=deps.ids.new(),
-        belongs_to=replace(records[-1].belongs_to, run_id=None)
-        if records[-1].belongs_to.user_id
-        else records[-1].belongs_to,
+        belongs_to=replace(last.belongs_to, run_id=None) if last.belongs_to.user_id else last.belongs_to,
         content=wording.text,
-        created_at=records[-1].created_at,
-        first_said_at=records[0].first_said_at or records[0].created_at,
+        created_at=last.created_at,
+        utc_offset_minutes=last.utc_offset_minutes,
+        first_said_at=first.first_said_at or first.created_at,
         recorded_at=now,
         type=MemoryType.SEMANTIC,
         layer=Layer.LONG_TERM,
-        scope=records[-1].scope,
-        trust=records[-1].trust,
+        scope=last.scope,
+        trust=last.trust,
         actor=actors.pop() if len(actors) == 1 else None,
         role=Role.USER,
         tags=(TAG,),
@@ -172,7 +175,7 @@ async def _record(deps: StepContext, period: _Period, *, now: datetime) -> Memor
 
 def _extract(chosen: Sequence[MemoryRecord], language: str) -> str:
     length = SENTENCE.get(language, SENTENCE["en"])
-    sentences = [f"{memory.created_at:%Y-%m-%d} {cut(memory.content, length).rstrip('。.；;')}" for memory in chosen]
+    sentences = [f"{memory.said_at:%Y-%m-%d} {cut(memory.content, length).rstrip('。.；;')}" for memory in chosen]
     return ("；" if language == "zh" else "; ").join(sentences)
 
 
@@ -187,7 +190,7 @@ async def _from_model(deps: StepContext, period: _Period, *, language: str) -> R
     return await ask_llm_to_rewrite(
         deps.asking,
         "review",
-        notes=[{"date": f"{memory.created_at:%Y-%m-%d}", "text": memory.content} for memory in period.records],
+        notes=[{"date": f"{memory.said_at:%Y-%m-%d}", "text": memory.content} for memory in period.records],
         fits=fits,
         timeout_seconds=deps.policy.llm_timeout_seconds,
     )

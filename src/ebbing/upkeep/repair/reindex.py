@@ -168,7 +168,7 @@ def _entry(outdated: Outdated, vector: NDArray[np.float32] | None, *, deps: Step
     record = outdated.record
     vector = outdated.vector if vector is None else vector
     entry = entry_for(
-        analyse(full_text(record), speaker=record.actor, said_at=record.created_at),
+        analyse(full_text(record), speaker=record.actor, said_at=record.said_at),
         vector=vector,
         model_id=None if deps.embedder is None else deps.embedder.model_id,
         utterance=record.is_verbatim if outdated.flags is None else bool(outdated.flags & TextFlag.UTTERANCE),

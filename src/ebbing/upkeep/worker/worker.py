@@ -162,13 +162,13 @@ class Worker:
             await deps.recover()
         tenants = await deps.tenants()
         each = {rhythm.kind for rhythm in deps.rhythms if rhythm.for_each_tenant}
-        await deps.queue.enqueue_all(
-            [
-                NewJob(turn.kind, f"{turn.name} {tenant or ''}".strip(), tenant=tenant, once=True)
-                for turn in turns
-                for tenant in (tenants if turn.kind in each else [None])
-            ]
-        )
+        jobs: list[NewJob] = []
+        for turn in turns:
+            if turn.kind in each:
+                jobs += [NewJob(turn.kind, f"{turn.name} {tenant}", tenant=tenant, once=True) for tenant in tenants]
+            else:
+                jobs.append(NewJob(turn.kind, turn.name, tenant=None, once=True))
+        await deps.queue.enqueue_all(jobs)
         self._seen.update({turn.kind: turn.began for turn in turns})
 
     async def move_left_over(self) -> None:

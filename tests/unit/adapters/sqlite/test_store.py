@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import pytest
 
+from ebbing.adapters.rows.recent_shards import WORN_SIZE
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.adapters.sqlite import store as store_module
 from ebbing.adapters.sqlite.connection import scrubbing
@@ -24,7 +25,6 @@ from ebbing.adapters.sqlite.memories.rows import MAX_SEQ
 from ebbing.adapters.sqlite.memories.shards import ShardCache
 from ebbing.adapters.sqlite.tables import history
 from ebbing.adapters.system import forks
-from ebbing.adapters.system.recent_shards import WORN_SIZE
 from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.scope import Scope

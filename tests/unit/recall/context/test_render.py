@@ -7,12 +7,14 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.analyzer import query_terms
 from ebbing.privacy.guarding.quote import CLOSE, NOTES, OPEN
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.recall.context.render import Style, line_of, render
 
 NOW = datetime(2024, 5, 8, tzinfo=UTC)
 EN, ZH = Style("en", NOW), Style("zh", NOW)
+SHANGHAI = timezone(timedelta(hours=8))
 
 
 def memory(text: str, *, day: int = 1) -> MemoryRecord:
@@ -107,8 +109,28 @@ def test_relative_dates_are_spelled_out_from_when_they_were_said() -> None:
 
 def test_the_date_is_that_of_the_place_where_the_question_is_asked() -> None:
     late = replace(memory("User x"), created_at=datetime(2024, 5, 1, 20, tzinfo=UTC))
-    shanghai = Style("zh", NOW.astimezone(timezone(timedelta(hours=8))))
-    assert line_of(late, shanghai) == "- 2024-05-02 User x\n"
+    assert line_of(late, Style("zh", NOW, zone=SHANGHAI)) == "- 2024-05-02 User x\n"
+    assert line_of(late, Style("zh", NOW, default_zone=SHANGHAI)) == "- 2024-05-02 User x\n"
+
+
+def test_of_a_message_that_is_too_long_the_sentences_that_speak_to_the_question_are_shown() -> None:
+    long = raw(
+        "We talked about the weather for a while. " * 12 + "Bev gives the pills at 7 and at 3. " + "So it goes. " * 9
+    )
+    style = Style("en", NOW, terms=query_terms("When does Bev give the pills?"))
+    line = line_of(long, style)
+    assert "Bev gives the pills at 7 and at 3." in line
+    assert len(line) < len(line_of(long, EN)) + 40
+    assert line_of(long, EN).startswith("- 2024-05-01 user: “We talked")
+    assert line_of(long, replace(style, terms=["unheard"])) == line_of(long, EN)
+
+
+def test_a_memory_has_the_day_of_the_one_who_said_it() -> None:
+    early = replace(memory("User has an exam tomorrow"), created_at=datetime(2024, 5, 1, 20, tzinfo=UTC))
+    in_china = replace(early, utc_offset_minutes=480)
+    assert line_of(in_china, EN) == "- 2024-05-02 User has an exam tomorrow (2024-05-03)\n"
+    assert line_of(in_china, Style("en", NOW, default_zone=UTC)) == line_of(in_china, EN)
+    assert line_of(in_china, Style("en", NOW, zone=UTC)) == "- 2024-05-01 User has an exam tomorrow (2024-05-02)\n"
 
 
 def test_what_was_said_stands_under_the_name_of_who_said_it() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Delete, Table, and_, bindparam, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.counts import receipt_of
 from ebbing.adapters.sql.memories.changes import note_erasure
 from ebbing.adapters.sql.memories.owner_rows import OwnerRow, advance, forget_owner, lock
 from ebbing.adapters.sql.people.identity_rows import forget_identities, forget_identity
@@ -112,13 +113,4 @@ async def _erase(db: AsyncConnection, owner: OwnerRow, *, scope: Scope) -> Recei
         await forget_owner(db, owner)
     else:
         await advance(db, owner, erased=True)
-    return Receipt(
-        memories=removed["memories"],
-        episodes=removed["episodes"],
-        history=removed["history"],
-        index_entries=removed["index"],
-        source_ids=removed["source"],
-        uses=removed["returned"] + removed["feedback"],
-        edits=removed["edits"],
-        revisions=removed["revision"],
-    )
+    return receipt_of(removed)

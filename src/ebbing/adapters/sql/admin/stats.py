@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import astuple
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import BigInteger, and_, bindparam, case, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.counts import stats_of
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.connection.dialects import bytes_on_disk
 from ebbing.adapters.sql.memories.row_values import record_from
 from ebbing.adapters.sql.tables.conditions import REACH, key_of, of_owner, optional, same_row
 from ebbing.adapters.sql.tables.owner_tables import INDEX_ENTRY, MEMORY, OWNER
 from ebbing.adapters.sql.tables.service_tables import EMBEDDING_MODEL, ERASED
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Owner, Scope
-from ebbing.index.shard import STORED_VECTOR
+from ebbing.index.shard import vector_of
 from ebbing.language.text.analyzer import ANALYZER_VERSION
 from ebbing.ports.stores.memory_store import Outdated, Share, ShareFilter, StoreStats
 
@@ -99,31 +98,7 @@ async def counts(database: Database, tenant: str, *, model_id: str | None) -> St
         return list(counted), living, int(size), (await db.execute(ERASED.select())).first() is None
 
     counted, living, size, is_scrubbed = await database.read(work)
-    by_layer, by_type, by_model, of_kind = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    deleted = without_vector = 0
-    for kind, layer, type_, is_gone, model, count, bare in counted:
-        if is_gone:
-            deleted += count
-            continue
-        of_kind[kind] += count
-        without_vector += int(bare)
-        if model is not None:
-            by_model[model] += count
-        if kind == Kind.MEMORY:
-            by_layer[layer] += count
-            by_type[type_] += count
-    return StoreStats(
-        owners=living,
-        memories=of_kind[Kind.MEMORY],
-        episodes=of_kind[Kind.EPISODE],
-        deleted=deleted,
-        without_vector=without_vector,
-        bytes_on_disk=size,
-        is_scrubbed=is_scrubbed,
-        by_layer=dict(by_layer),
-        by_type=dict(by_type),
-        by_model=dict(by_model),
-    )
+    return stats_of(counted, owners=living, bytes_on_disk=size, is_scrubbed=is_scrubbed)
 
 
 async def owners_of(database: Database, tenant: str, *, deleted: bool) -> list[Owner]:
@@ -150,10 +125,6 @@ async def outdated_rows(
     """See `MemoryStore.outdated`."""
     values = {**key_of(scope.owner), "model": model_id, "after": after, "most": limit}
     return [
-        Outdated(seq, record_from(row, scope), flags, _vector(vector) if model == model_id else None)
+        Outdated(seq, record_from(row, scope), flags, vector_of(vector) if model == model_id else None)
         for seq, flags, model, vector, *row in await database.rows(_OUTDATED, values)
     ]
-
-
-def _vector(stored: bytes | None) -> Any:
-    return None if stored is None else np.frombuffer(stored, STORED_VECTOR).astype(np.float32)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, Table, and_, case, exists, func, not_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.entry_consistency import agrees
 from ebbing.adapters.sql.tables.conditions import REACH, same_row
 from ebbing.adapters.sql.tables.owner_tables import (
     CHANGE_SET,
@@ -23,7 +24,6 @@ from ebbing.adapters.sql.tables.owner_tables import (
     SOURCE,
 )
 from ebbing.adapters.sql.tables.service_tables import EMBEDDING_MODEL, IDENTITY_MERGE, PARKED_EDIT
-from ebbing.adapters.system.entry_consistency import agrees
 from ebbing.domain.memory.record import Kind, content_hash
 from ebbing.index.shard import digest, moment
 from ebbing.language.text.analyzer import ANALYZER_VERSION

@@ -34,7 +34,7 @@ from ebbing.adapters.sql.connection.row_security import (
 )
 from ebbing.domain.errors import SchemaError, StoreNotFoundError
 
-LAYOUTS: Final = ("0001", "0002", "0003")
+LAYOUTS: Final = ("0001", "0002", "0003", "0004")
 """Every layout that this version knows, the newest last: the names of the migrations."""
 VERSION_TABLE: Final = "ebbing_layout"
 OPEN_SECONDS: Final = 30.0

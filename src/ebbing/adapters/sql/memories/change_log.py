@@ -7,23 +7,22 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import BigInteger, Select, bindparam, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, entry_of
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.memories.owner_rows import lock
 from ebbing.adapters.sql.memories.row_values import record_from
 from ebbing.adapters.sql.tables.conditions import REACH, chunks, is_in, key_of, of_owner
 from ebbing.adapters.sql.tables.owner_tables import CHANGE_SET, ENTRY_COLUMNS, MEMORY, OWNER, REVISION
 from ebbing.adapters.sql.tables.service_tables import EMBEDDING_MODEL
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.change_set import Cause, LoggedChange
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
-from ebbing.index.index_entry import TERM, IndexEntry
-from ebbing.index.shard import STORED_VECTOR, micros, moment
+from ebbing.index.index_entry import IndexEntry
+from ebbing.index.shard import micros, moment
 from ebbing.ports.stores.change_log import ChangePage, RecordChange
 
 _COLUMNS: Final = tuple(
@@ -189,8 +188,4 @@ def _record(state: Sequence[Any], scope: Scope) -> MemoryRecord:
 
 
 def _entry(state: Sequence[Any]) -> IndexEntry | None:
-    length, flags, numbers, analyzer, _, terms, vector, model = state[1 + len(RECORD_COLUMNS) :]
-    if length is None:
-        return None
-    read = None if vector is None else np.frombuffer(vector, STORED_VECTOR).astype(np.float32)
-    return IndexEntry(np.frombuffer(terms, TERM), length, flags, numbers, analyzer, model, read)
+    return entry_of(state[1 + len(RECORD_COLUMNS) :])

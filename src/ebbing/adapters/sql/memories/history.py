@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import bindparam, exists, select
 
+from ebbing.adapters.rows.history_columns import history_entry
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.tables.conditions import covered, names_of, of_owner
 from ebbing.adapters.sql.tables.owner_tables import HISTORY, MEMORY
-from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros, moment
 
@@ -45,28 +45,11 @@ _HISTORIES: Final = select(*_COLUMNS).where(of_owner(HISTORY), HISTORY.c.memory_
 
 async def history(database: Database, scope: Scope, *, memory_id: str) -> list[HistoryEntry]:
     """What happened to a memory that the scope covers, oldest first."""
-    return [_entry_of(row) for row in await database.rows(_HISTORY, {**names_of(scope), "of_id": memory_id})]
+    rows = await database.rows(_HISTORY, {**names_of(scope), "of_id": memory_id})
+    return [history_entry(row, moment=moment) for row in rows]
 
 
 async def histories(database: Database, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
     """The whole history of each covered memory that changed after a moment, oldest first."""
-    return [
-        _entry_of(row) for row in await database.rows(_HISTORIES, {**names_of(scope), "since": micros(changed_after)})
-    ]
-
-
-def _entry_of(row: Sequence[Any]) -> HistoryEntry:
-    number, memory_id, old, new, event, created, updated, is_deleted, actor, role, reason = row
-    return HistoryEntry(
-        id=str(number),
-        memory_id=memory_id,
-        old_memory=old,
-        new_memory=new,
-        event=Event(event),
-        created_at=moment(created),
-        updated_at=None if updated is None else moment(updated),
-        is_deleted=bool(is_deleted),
-        actor_id=actor,
-        role=role,
-        reason=reason,
-    )
+    rows = await database.rows(_HISTORIES, {**names_of(scope), "since": micros(changed_after)})
+    return [history_entry(row, moment=moment) for row in rows]

@@ -27,11 +27,12 @@ _COLUMNS: Final = tuple(
 )
 _ROWS: Final = select(*_COLUMNS).where(of_owner(MEMORY), is_in(MEMORY.c.id, "ids"))
 _TOLD_BY: Final = select(*_COLUMNS).where(of_owner(MEMORY), is_in(MEMORY.c.id, "ids"), MEMORY.c.retired_at.is_not(None))
-_TAKEN: Final = (
+TAKEN: Final = (
     select(MEMORY.c.id)
     .where(is_in(MEMORY.c.id, "ids"))
     .execution_options(**{REACH: "service: an id is taken once, by whomever"})
 )
+"""Which of some ids are taken."""
 _SAME_SOURCE: Final = (
     select(SOURCE.c.digest, SOURCE.c.kind, SOURCE.c.run, SOURCE.c.seq, MEMORY.c.id)
     .join(MEMORY, same_row(SOURCE, MEMORY))
@@ -117,7 +118,7 @@ async def known_rows(db: AsyncConnection, owner: OwnerRow, *, changes: Sequence[
         for row in await db.execute(_ROWS, {**owner.key, "ids": ids}):
             present.rows[row.id] = _row_from(row)
     for ids in chunks([change.record.id for change in inserts]):
-        present.taken.update((await db.execute(_TAKEN, {"ids": ids})).scalars())
+        present.taken.update((await db.execute(TAKEN, {"ids": ids})).scalars())
     digests = {
         source_digest(change.record.provenance.source_ids[0])
         for change in inserts

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Delete, Table, bindparam, case, delete, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 from ebbing.adapters.sql.memories.owner_rows import OwnerRow
 from ebbing.adapters.sql.memories.recorder import Recorder
 from ebbing.adapters.sql.memories.row_values import Values
@@ -19,7 +20,6 @@ from ebbing.adapters.sql.service.request_rows import forget_answers
 from ebbing.adapters.sql.tables.columns import WHOLE
 from ebbing.adapters.sql.tables.conditions import chunks, is_in, of_owner
 from ebbing.adapters.sql.tables.owner_tables import FEEDBACK, HISTORY, INDEX_ENTRY, MEMORY, RETURNED, SOURCE
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.scope import Scope
 
 _CHANGED: Final = (*RECORD_COLUMNS[1:], "app_id", "is_blank", "changed")

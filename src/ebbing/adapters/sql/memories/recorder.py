@@ -11,10 +11,10 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, and_, bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 from ebbing.adapters.sql.memories.owner_rows import OwnerRow
 from ebbing.adapters.sql.tables.conditions import chunks, is_in, of_owner, same_row
 from ebbing.adapters.sql.tables.owner_tables import CHANGE_SET, ENTRY_COLUMNS, INDEX_ENTRY, MEMORY, REVISION
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.change_set import ChangeSet
 from ebbing.domain.memory.scope import Owner
 from ebbing.index.shard import micros

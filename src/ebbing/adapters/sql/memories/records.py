@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, bindparam, or_, select
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 from ebbing.adapters.sql.connection.database import Database
+from ebbing.adapters.sql.memories.known_rows import TAKEN
 from ebbing.adapters.sql.memories.row_values import record_from, source_digest
 from ebbing.adapters.sql.tables.conditions import (
     REACH,
@@ -21,7 +23,6 @@ from ebbing.adapters.sql.tables.conditions import (
     of_owner,
 )
 from ebbing.adapters.sql.tables.owner_tables import MEMORY, OWNER, SOURCE
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
@@ -72,11 +73,6 @@ _SCOPE_OF: Final = (
     .join(OWNER, (OWNER.c.tenant == MEMORY.c.tenant) & (OWNER.c.owner == MEMORY.c.owner))
     .where(MEMORY.c.id == bindparam("of_id"), MEMORY.c.tenant == bindparam("of_tenant"))
     .execution_options(**{REACH: "tenant: it is asked whose a memory is"})
-)
-_TAKEN: Final = (
-    select(MEMORY.c.id)
-    .where(is_in(MEMORY.c.id, "ids"))
-    .execution_options(**{REACH: "service: an id is taken once, by whomever"})
 )
 
 
@@ -146,5 +142,5 @@ async def ids_taken(database: Database, ids: Sequence[str]) -> set[str]:
     """See `MemoryStore.taken`."""
     taken: set[str] = set()
     for some in chunks(list(ids)):
-        taken.update(row[0] for row in await database.rows(_TAKEN, {"ids": some}))
+        taken.update(row[0] for row in await database.rows(TAKEN, {"ids": some}))
     return taken

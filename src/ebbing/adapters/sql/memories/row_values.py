@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS, entry_values, record_of, record_values
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, entry_values, record_of, record_values
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope

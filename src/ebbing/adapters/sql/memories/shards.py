@@ -16,11 +16,11 @@ from anyio import to_thread
 from sqlalchemy import Select, and_, bindparam, case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.recent_shards import Loaded, RecentShards, Slot, Standing
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.tables.conditions import key_of, of_owner, same_row
 from ebbing.adapters.sql.tables.owner_tables import INDEX_ENTRY, MEMORY, OWNER
 from ebbing.adapters.sql.tables.service_tables import EMBEDDING_MODEL
-from ebbing.adapters.system.recent_shards import Loaded, RecentShards, Slot, Standing
 from ebbing.domain.memory.scope import Owner
 from ebbing.index.shard import Shard
 
@@ -46,6 +46,7 @@ _ROWS: Final = (
         MEMORY.c.attribute,
         MEMORY.c.object,
         func.coalesce(MEMORY.c.mentions, 1),
+        MEMORY.c.utc_offset_minutes,
     )
     .select_from(
         MEMORY.outerjoin(INDEX_ENTRY, same_row(MEMORY, INDEX_ENTRY)).outerjoin(

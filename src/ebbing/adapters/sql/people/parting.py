@@ -46,11 +46,12 @@ async def part(db: AsyncConnection, staying: OwnerRow, *, back: OwnerRow, at: da
     """Undo what rows of two owners did to each other: a closed one holds again, and what told of both is deleted."""
     both = ((staying, back), (back, staying))
     tellers: set[str] = set()
+    closed: list[tuple[OwnerRow, Any]] = []
     for owner, other in both:
         tellers |= await _tellers_of(db, owner, other=other)
-    closed = [
-        (owner, row) for owner, other in both for row in await _closed_by(db, owner, other=other, tellers=tellers)
-    ]
+    for owner, other in both:
+        rows = await _closed_by(db, owner, other=other, tellers=tellers)
+        closed += [(owner, row) for row in rows]
     for owner, row in closed:
         ends = {} if row.retired_at is not None else {"valid_to": None}
         await _change(db, owner, memory_id=row.id, values={"superseded_by": None, "retired_at": None, **ends})
@@ -65,9 +66,14 @@ async def park_edits(db: AsyncConnection, leaving: OwnerRow, *, to: OwnerRow, me
     """Give the edits of a profile to another owner; where that one has an edit of the same slot, it waits."""
     edits = [_values(row) for row in await db.execute(_EDITS, leaving.key)]
     present = {row.slot_key for row in await db.execute(_EDITS, to.key)}
-    going = [{**edit, "brought_by": f"{edit['brought_by'] or ''}/{merge}"} for edit in edits]
-    going = [{**to.columns, **edit} for edit in going if edit["slot_key"] not in present]
-    waiting = [{"tenant": to.owner.tenant, "merge": merge, **edit} for edit in edits if edit["slot_key"] in present]
+    going: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for edit in edits:
+        if edit["slot_key"] in present:
+            waiting.append({"tenant": to.owner.tenant, "merge": merge, **edit})
+        else:
+            brought_by = f"{edit['brought_by'] or ''}/{merge}"
+            going.append({**to.columns, **edit, "brought_by": brought_by})
     await _drop(db, leaving, edits=edits)
     await _add(db, PROFILE_EDIT, rows=going)
     await _add(db, PARKED_EDIT, rows=waiting)
@@ -84,9 +90,15 @@ async def unpark_edits(db: AsyncConnection, staying: OwnerRow, *, to: OwnerRow, 
     await db.execute(_DROP_PARKED, place)
     await _drop(db, staying, edits=brought)
     present = {row.slot_key for row in await db.execute(_EDITS, to.key)}
-    going = [{**edit, "brought_by": edit["brought_by"].removesuffix(suffix) or None} for edit in brought]
-    rows = {edit["slot_key"]: {**to.columns, **edit} for edit in (*going, *waiting)}
-    await _add(db, PROFILE_EDIT, rows=[row for slot, row in rows.items() if slot not in present])
+    rows: dict[str, dict[str, Any]] = {}
+    for edit in brought:
+        brought_by = edit["brought_by"].removesuffix(suffix) or None
+        rows[edit["slot_key"]] = {**to.columns, **edit, "brought_by": brought_by}
+    for edit in waiting:
+        rows[edit["slot_key"]] = {**to.columns, **edit}
+    for slot in present:
+        rows.pop(slot, None)
+    await _add(db, PROFILE_EDIT, rows=list(rows.values()))
     await outdate(db, staying)
     await outdate(db, to)
 

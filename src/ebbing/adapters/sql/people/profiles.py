@@ -9,16 +9,16 @@ from typing import Any, Final
 from sqlalchemy import Delete, and_, bindparam, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.profile_columns import entries_of, entries_text
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.memories.owner_rows import OwnerRow, lock, lock_or_make
 from ebbing.adapters.sql.tables.columns import text_digest
 from ebbing.adapters.sql.tables.conditions import is_in, key_of, of_owner
 from ebbing.adapters.sql.tables.owner_tables import OWNER, PROFILE, PROFILE_EDIT
 from ebbing.adapters.sql.tables.service_tables import PROFILE_DEFAULT, TENANT_SETTING
-from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Snapshot, entry_of, entry_values
+from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Snapshot
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros, moment
-from ebbing.language.text.caches import text_cache
 from ebbing.ports.stores.profile_store import StoredProfile
 
 _GENERATION: Final = select(OWNER.c.generation).where(of_owner(OWNER))
@@ -57,7 +57,7 @@ class SqlProfileStore:
             return StoredProfile(
                 None if row is None or not row.version else _snapshot(row),
                 tuple(edits),
-                _entries(defaults),
+                entries_of(defaults),
                 0 if row is None else row.revision,
                 -1 if generation is None else generation,
             )
@@ -71,7 +71,7 @@ class SqlProfileStore:
             "built_at": micros(snapshot.built_at),
             "holds_until": micros(snapshot.holds_until),
             "memories": snapshot.memories,
-            "entries": _text(snapshot.entries),
+            "entries": entries_text(snapshot.entries),
         }
 
         async def work(db: AsyncConnection) -> bool:
@@ -100,7 +100,7 @@ class SqlProfileStore:
         async def work(db: AsyncConnection) -> None:
             await db.execute(_DROP_DEFAULTS, {"of_tenant": tenant})
             if entries:
-                await db.execute(insert(PROFILE_DEFAULT), {"tenant": tenant, "entries": _text(entries)})
+                await db.execute(insert(PROFILE_DEFAULT), {"tenant": tenant, "entries": entries_text(entries)})
 
         await self._database.write(work)
 
@@ -143,7 +143,7 @@ async def _outdate(db: AsyncConnection, owner: OwnerRow) -> None:
 
 def _snapshot(row: Any) -> Snapshot:
     times = (moment(row.built_at), moment(row.holds_until))
-    return Snapshot(row.version, row.generation, *times, row.memories, _entries(row.entries))
+    return Snapshot(row.version, row.generation, *times, row.memories, entries_of(row.entries))
 
 
 def _edit(row: Any) -> ProfileEdit:
@@ -160,12 +160,3 @@ def _edit_values(edit: ProfileEdit) -> dict[str, Any]:
         "memory_id": edit.memory_id,
         "brought_by": None,
     }
-
-
-def _text(entries: Sequence[ProfileEntry]) -> str:
-    return json.dumps([entry_values(entry) for entry in entries], ensure_ascii=False)
-
-
-@text_cache(256)
-def _entries(text: str | None) -> tuple[ProfileEntry, ...]:
-    return tuple(map(entry_of, json.loads(text))) if text else ()

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, and_, bindparam, case, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.memories.owner_rows import lock, note_change
 from ebbing.adapters.sql.memories.recorder import Recorder
@@ -16,7 +17,6 @@ from ebbing.adapters.sql.memories.row_values import record_from
 from ebbing.adapters.sql.tables.columns import WHOLE, text_digest
 from ebbing.adapters.sql.tables.conditions import chunks, covered, is_in, key_of, names_of, of_owner
 from ebbing.adapters.sql.tables.owner_tables import FEEDBACK, MEMORY, RETURNED
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.forgetting.curves import after_signal
 from ebbing.domain.memory.change_set import Cause, ChangeSet
@@ -117,12 +117,13 @@ async def _count(db: AsyncConnection, owner: Owner, *, items: Sequence[Returned]
         if not seqs:
             continue
         counted = set((await db.execute(_COUNTED, {**row.key, "seqs": list(seqs)})).scalars())
-        new = [
-            {**row.columns, "seq": seq, "times": times, "last_at": at}
-            for seq, (times, at) in seqs.items()
-            if seq not in counted
-        ]
-        more = [{**row.key, "of_seq": seq, "more": seqs[seq][0], "new_last_at": seqs[seq][1]} for seq in counted]
+        new: list[dict[str, Any]] = []
+        more: list[dict[str, Any]] = []
+        for seq, (times, at) in seqs.items():
+            if seq in counted:
+                more.append({**row.key, "of_seq": seq, "more": times, "new_last_at": at})
+            else:
+                new.append({**row.columns, "seq": seq, "times": times, "last_at": at})
         if new:
             await db.execute(insert(RETURNED), new)
         if more:

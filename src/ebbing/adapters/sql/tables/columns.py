@@ -10,7 +10,7 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 
 _MARK: Final = "\U000f0000"
 """A private character that nobody writes: in a stored text it stands before `0` for NUL, before `1` for itself."""
@@ -60,7 +60,7 @@ _TYPES: Final[dict[str, TypeEngine[Any]]] = {
     **dict.fromkeys(("recorded_at", "updated_at", "last_accessed_at", "retired_at", "first_said_at"), WHOLE),
     **dict.fromkeys(("version", "access_count", "mentions"), WHOLE),
     **dict.fromkeys(("importance", "strength", "confidence", "growth"), SHARE),
-    **dict.fromkeys(("polarity", "is_compressed", "abstraction_level"), SMALL),
+    **dict.fromkeys(("polarity", "is_compressed", "abstraction_level", "utc_offset_minutes"), SMALL),
     "packed": BYTES,
 }
 _ALWAYS_THERE: Final = frozenset(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.connections import FILE_NAME, Connections
@@ -74,7 +75,7 @@ def _copy_history(source: Path, file: Path) -> int:
         history.close()
 
 
-def _copy(db: sqlite3.Connection, file: Path, *, history: str | None = None) -> int:
+def _copy(db: Connection, file: Path, *, history: str | None = None) -> int:
     """The size of the copy, which is on the disk when this returns.
 
     Args:

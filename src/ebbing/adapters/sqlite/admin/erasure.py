@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
+from sqlite3 import Connection
 from typing import Final
 
+from ebbing.adapters.rows.counts import receipt_of
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 from ebbing.adapters.sqlite.memories.outbox import is_followed
 from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
 from ebbing.adapters.sqlite.tables.identities import forget_identities, forget_identity
 from ebbing.adapters.sqlite.tables.jobs import forget_jobs, forget_jobs_of_tenant
 from ebbing.adapters.sqlite.tables.requests import forget_requests, forget_requests_of_tenant
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.memory_store import Receipt
@@ -29,7 +30,7 @@ _STEPS: Final = {
     "returned": f"DELETE FROM returned WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
     "feedback": f"DELETE FROM feedback WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
     "revision": f"DELETE FROM revision WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
-    "profile_edit": (
+    "edits": (
         "DELETE FROM profile_edit WHERE owner_no = :no AND (:agent IS NULL AND :run IS NULL OR memory_id IN"  # noqa: S608
         f" (SELECT id FROM memory WHERE {_COVERED}))"
     ),
@@ -52,7 +53,7 @@ _STAGED: Final = (
 )
 
 
-def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
+def erase_scope(db: Connection, scope: Scope) -> Receipt:
     """Removes what the scope covers, deleted rows too; an owner who has nothing left goes as well."""
     owner = scope.owner
     forget_requests(db, scope=scope)
@@ -66,7 +67,7 @@ def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
     return receipt.plus(Receipt(jobs=forget_jobs(db, scope=scope), identities=names))
 
 
-def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
+def erase_tenant(db: Connection, tenant: str) -> Receipt:
     """Removes every owner of a tenant."""
     forget_requests_of_tenant(db, tenant=tenant)
     db.execute("DELETE FROM staged_write WHERE tenant = ?", (tenant,))
@@ -78,7 +79,7 @@ def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
     return total
 
 
-def _erase(db: sqlite3.Connection, no: int, *, agent: str | None, run: str | None) -> Receipt:
+def _erase(db: Connection, no: int, *, agent: str | None, run: str | None) -> Receipt:
     bounds = {"no": no, "first": first_mid(no), "last": last_mid(no)}
     values = {**bounds, "agent": agent, "run": run, "episode": Kind.EPISODE}
     steps = [name for name in _STEPS if name != "outbox" or is_followed(db)]
@@ -87,19 +88,10 @@ def _erase(db: sqlite3.Connection, no: int, *, agent: str | None, run: str | Non
         db.execute("DELETE FROM mark WHERE owner_no = ?", (no,))
         db.execute("DELETE FROM change_set WHERE owner_no = ?", (no,))
         db.execute("DELETE FROM profile WHERE owner_no = ?", (no,))
-        removed["profile_edit"] += db.execute("DELETE FROM profile_edit WHERE owner_no = ?", (no,)).rowcount
+        removed["edits"] += db.execute("DELETE FROM profile_edit WHERE owner_no = ?", (no,)).rowcount
         db.execute("DELETE FROM owner WHERE no = ?", (no,))
     else:
         db.execute(
             "UPDATE owner SET generation = generation + 1, erased_generation = generation + 1 WHERE no = ?", (no,)
         )
-    return Receipt(
-        memories=removed["memories"],
-        episodes=removed["episodes"],
-        history=removed["history"],
-        index_entries=removed["index"],
-        source_ids=removed["source"],
-        uses=removed["returned"] + removed["feedback"],
-        edits=removed["profile_edit"],
-        revisions=removed["revision"],
-    )
+    return receipt_of(removed)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections import Counter
 from collections.abc import Sequence
+from sqlite3 import Connection
 from typing import Any, Final
 
-import numpy as np
-
+from ebbing.adapters.rows.counts import stats_of
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
-from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Owner, Scope
-from ebbing.index.shard import STORED_VECTOR
+from ebbing.index.shard import vector_of
 from ebbing.language.text.analyzer import ANALYZER_VERSION
 from ebbing.ports.stores.memory_store import Outdated, Share, StoreStats
 
@@ -49,40 +46,12 @@ _OUTDATED: Final = (
 )
 
 
-def counts(db: sqlite3.Connection, *, tenant: str, model_id: str | None) -> StoreStats:
+def counts(db: Connection, *, tenant: str, model_id: str | None) -> StoreStats:
     """How many rows there are of what; without the owners, and without what the file itself is."""
-    by_layer: Counter[str] = Counter()
-    by_type: Counter[str] = Counter()
-    by_model: Counter[str] = Counter()
-    of_kind: Counter[str] = Counter()
-    deleted = without_vector = 0
-    for kind, layer, type_, is_deleted, model, count, bare in db.execute(
-        _COUNTS, {"tenant": tenant, "model": model_id}
-    ):
-        if is_deleted:
-            deleted += count
-            continue
-        of_kind[kind] += count
-        without_vector += bare
-        if model is not None:
-            by_model[model] += count
-        if kind == Kind.MEMORY:
-            by_layer[layer] += count
-            by_type[type_] += count
-    return StoreStats(
-        owners=0,
-        memories=of_kind[Kind.MEMORY],
-        episodes=of_kind[Kind.EPISODE],
-        deleted=deleted,
-        without_vector=without_vector,
-        bytes_on_disk=0,
-        by_layer=dict(by_layer),
-        by_type=dict(by_type),
-        by_model=dict(by_model),
-    )
+    return stats_of(db.execute(_COUNTS, {"tenant": tenant, "model": model_id}))
 
 
-def outdated(db: sqlite3.Connection, scope: Scope, *, model_id: str | None, limit: int, after: int) -> list[Outdated]:
+def outdated(db: Connection, scope: Scope, *, model_id: str | None, limit: int, after: int) -> list[Outdated]:
     """See `MemoryStore.outdated`."""
     owner = scope.owner
     rows = db.execute(
@@ -97,7 +66,7 @@ def outdated(db: sqlite3.Connection, scope: Scope, *, model_id: str | None, limi
             seq,
             record_of(row, user=scope.user_id, tenant=scope.tenant),
             flags,
-            None if vector is None else np.frombuffer(vector, STORED_VECTOR).astype(np.float32),
+            vector_of(vector),
         )
         for seq, flags, vector, *row in db.execute(_OUTDATED, values)
     ]

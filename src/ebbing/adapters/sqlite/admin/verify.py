@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
+from sqlite3 import Connection
 from typing import Final
 
-from ebbing.adapters.system.entry_consistency import agrees
+from ebbing.adapters.rows.entry_consistency import agrees
 from ebbing.domain.memory.record import content_hash
 from ebbing.index.shard import digest, moment
 from ebbing.language.text.analyzer import ANALYZER_VERSION
@@ -68,7 +68,7 @@ _TEXTS: Final = (
 )
 
 
-def findings(db: sqlite3.Connection) -> list[str]:
+def findings(db: Connection) -> list[str]:
     """What does not agree, as sentences without personal text; reads one moment of the file."""
     db.execute("BEGIN")
     try:
@@ -77,19 +77,19 @@ def findings(db: sqlite3.Connection) -> list[str]:
         db.execute("ROLLBACK")
 
 
-def _damage(db: sqlite3.Connection) -> list[str]:
+def _damage(db: Connection) -> list[str]:
     messages = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
     return [] if messages == ["ok"] else [f"SQLite reports damage: {line}" for line in messages]
 
 
-def _contradictions(db: sqlite3.Connection) -> Iterator[str]:
+def _contradictions(db: Connection) -> Iterator[str]:
     for query, sentence in _COUNTS.items():
         count = db.execute(query, {"analyzer": ANALYZER_VERSION}).fetchone()[0]
         if count:
             yield sentence.format(count)
 
 
-def _stale_entries(db: sqlite3.Connection) -> Iterator[str]:
+def _stale_entries(db: Connection) -> Iterator[str]:
     digests = entries = 0
     for _, content, packed, actor, created, stored_digest, *stored in db.execute(_TEXTS, (ANALYZER_VERSION,)):
         digests += stored_digest != digest(content_hash(content))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.errors import translated
@@ -30,7 +31,7 @@ _IN_MEMORY: Final = "file:/ebbing-{}?vfs=memdb"
 _numbers: Final = count()
 
 
-class _Connection(sqlite3.Connection):
+class _Connection(Connection):
     """One that can be counted as long as it is open: the driver's own takes no weak reference."""
 
 
@@ -82,14 +83,14 @@ class Connections:
             raise StoreError(f"cannot use the store's directory: {cause}") from error
 
     @property
-    def writer(self) -> sqlite3.Connection:
+    def writer(self) -> Connection:
         """The connection that writes; to be used by whoever has the `turn`."""
         if self._writer is None:
             self._writer = self._open_writer()
         return self._writer
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """A connection for this thread alone; every statement sees all that was committed before it."""
         db = self._lend()
         try:
@@ -205,7 +206,7 @@ class Connections:
             raise
         return db
 
-    def _place_history(self, db: sqlite3.Connection, directory: Path) -> None:
+    def _place_history(self, db: Connection, directory: Path) -> None:
         former = history_place(db, directory)
         self.history_path = self.history_path.resolve() if self.history_path else former
         if self.history_path:
@@ -223,7 +224,7 @@ class Connections:
         db.execute("PRAGMA query_only = ON")
         return db
 
-    def _attach(self, db: sqlite3.Connection) -> None:
+    def _attach(self, db: Connection) -> None:
         db.execute("ATTACH DATABASE ? AS elsewhere", (str(self.history_path),))
 
     def _connect(self) -> _Connection:
@@ -240,7 +241,7 @@ class Connections:
             raise StoreError(f"cannot open {FILE_NAME}: is its directory writable?") from error
 
 
-def _switch_to_wal(db: sqlite3.Connection, database: str) -> None:
+def _switch_to_wal(db: Connection, database: str) -> None:
     """Waits itself: SQLite does not honour the busy timeout while it changes the journal of a file others open too."""
     give_up = time.monotonic() + BUSY_SECONDS
     while True:

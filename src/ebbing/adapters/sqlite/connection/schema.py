@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.domain.errors import SchemaError
@@ -24,7 +25,7 @@ def migrations() -> tuple[str, ...]:
     return tuple(script.read_text("utf-8") for script in scripts)
 
 
-def migrate(db: sqlite3.Connection, scripts: Sequence[str] | None = None) -> None:
+def migrate(db: Connection, scripts: Sequence[str] | None = None) -> None:
     """Brings the file to the version that `scripts` leads to.
 
     Args:
@@ -58,7 +59,7 @@ def layout() -> str:
     return (_HERE / "schema.sql").read_text("utf-8")
 
 
-def history_place(db: sqlite3.Connection, directory: Path) -> Path | None:
+def history_place(db: Connection, directory: Path) -> Path | None:
     """The file of its own that the history was put into, if it is still there."""
     if not _has(db, "main", table="place_of_history"):
         return None
@@ -67,7 +68,7 @@ def history_place(db: sqlite3.Connection, directory: Path) -> Path | None:
     return place if place is not None and place.exists() else None
 
 
-def place_history(db: sqlite3.Connection, *, file: Path | None, former: Path | None, directory: Path) -> None:
+def place_history(db: Connection, *, file: Path | None, former: Path | None, directory: Path) -> None:
     """Makes sure that exactly one of the open files holds `history`: the attached one if there is one.
 
     Statements then name the table without its file. What the main file holds already moves along, and so does what lies
@@ -100,7 +101,7 @@ def place_history(db: sqlite3.Connection, *, file: Path | None, former: Path | N
             db.execute("DETACH DATABASE former")
 
 
-def _move_history(db: sqlite3.Connection, database: str) -> None:
+def _move_history(db: Connection, database: str) -> None:
     if not _has(db, database, table="history"):
         return
     columns = "memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"
@@ -110,7 +111,7 @@ def _move_history(db: sqlite3.Connection, database: str) -> None:
     db.execute(f"DROP TABLE {database}.history")
 
 
-def _has(db: sqlite3.Connection, database: str, *, table: str) -> bool:
+def _has(db: Connection, database: str, *, table: str) -> bool:
     row = db.execute(f"SELECT 1 FROM {database}.sqlite_master WHERE name = ?", (table,)).fetchone()  # noqa: S608
     return row is not None
 
@@ -125,7 +126,7 @@ def statements(script: str) -> Iterator[str]:
             pending = ""
 
 
-def _refuse_strangers(db: sqlite3.Connection, *, newest: int) -> None:
+def _refuse_strangers(db: Connection, *, newest: int) -> None:
     version, tables = _version(db), db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if version > newest:
         raise SchemaError(
@@ -135,11 +136,11 @@ def _refuse_strangers(db: sqlite3.Connection, *, newest: int) -> None:
         raise SchemaError("ebbing.db in this directory is another program's database: choose another directory")
 
 
-def _version(db: sqlite3.Connection) -> int:
+def _version(db: Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _application_id(db: sqlite3.Connection) -> int:
+def _application_id(db: Connection) -> int:
     return int(db.execute("PRAGMA application_id").fetchone()[0])
 
 

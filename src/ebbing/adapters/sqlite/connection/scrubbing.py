@@ -15,6 +15,7 @@ import sqlite3
 import time
 from contextlib import suppress
 from enum import IntEnum
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.connections import BUSY_SECONDS, Connections
@@ -60,7 +61,7 @@ class Scrubber:
         self._rewritten_at, self._took = -1e9, 0.0
 
     @property
-    def _db(self) -> sqlite3.Connection:
+    def _db(self) -> Connection:
         return self._connections.writer
 
     @property

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from sqlite3 import Connection
 from typing import Any, Final, TypeVar
 
 from ebbing.adapters.sqlite.connection.connections import Connections
@@ -24,7 +25,7 @@ from ebbing.domain.errors import StoreClosedError, StoreError
 MAX_BATCH: Final = 256
 """Pieces of work in one transaction; bounds how long the first of them waits."""
 Result = TypeVar("Result")
-Work = Callable[[sqlite3.Connection], Result]
+Work = Callable[[Connection], Result]
 
 
 @dataclass(slots=True)
@@ -144,7 +145,7 @@ class GroupCommitWriter:
             if db.in_transaction:
                 db.execute("ROLLBACK")
 
-    def _apply(self, db: sqlite3.Connection, task: _Task, *, alone: bool) -> None:
+    def _apply(self, db: Connection, task: _Task, *, alone: bool) -> None:
         if not alone:
             db.execute("SAVEPOINT task")
         try:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
+from sqlite3 import Connection
 from typing import Any, Final, TypeVar
 
-import numpy as np
 from anyio import to_thread
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, entry_of, record_of
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.memories.recorder import ENTRY_COLUMNS
 from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
 from ebbing.domain.memory.change_set import Cause, LoggedChange
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
-from ebbing.index.index_entry import TERM, IndexEntry
-from ebbing.index.shard import STORED_VECTOR, micros, moment
+from ebbing.index.index_entry import IndexEntry
+from ebbing.index.shard import micros, moment
 from ebbing.ports.stores.change_log import ChangePage, RecordChange
 
 _Result = TypeVar("_Result")
@@ -103,10 +102,10 @@ class SqliteChangeLog:
     async def _rows(self, sql: str, values: Any) -> list[Any]:
         return await self._read(lambda db: db.execute(sql, values).fetchall())
 
-    async def _read(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+    async def _read(self, work: Callable[[Connection], _Result]) -> _Result:
         return await to_thread.run_sync(self._in_one_moment, work)
 
-    def _in_one_moment(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+    def _in_one_moment(self, work: Callable[[Connection], _Result]) -> _Result:
         with self._connections.reading() as db:
             db.execute("BEGIN")
             try:
@@ -115,7 +114,7 @@ class SqliteChangeLog:
                 db.execute("ROLLBACK")
 
 
-def _records(db: sqlite3.Connection, scope: Scope, *, change_id: str) -> list[RecordChange]:
+def _records(db: Connection, scope: Scope, *, change_id: str) -> list[RecordChange]:
     row = db.execute(_GET, {**_owner(scope), "id": change_id}).fetchone()
     if row is None:
         return []
@@ -138,7 +137,7 @@ def _records(db: sqlite3.Connection, scope: Scope, *, change_id: str) -> list[Re
     return changes
 
 
-def _of_memory(db: sqlite3.Connection, scope: Scope, *, memory_id: str) -> list[RecordChange]:
+def _of_memory(db: Connection, scope: Scope, *, memory_id: str) -> list[RecordChange]:
     row = db.execute(_MID, {**_owner(scope), "id": memory_id}).fetchone()
     if row is None:
         return []
@@ -160,7 +159,7 @@ def _of_memory(db: sqlite3.Connection, scope: Scope, *, memory_id: str) -> list[
     return [*changes, RecordChange(_logged(birth), None, None, after, now)] if birth else changes
 
 
-def _trim(db: sqlite3.Connection, scope: Scope, *, before: datetime) -> int:
+def _trim(db: Connection, scope: Scope, *, before: datetime) -> int:
     values = {**_owner(scope), "before": micros(before)}
     mids = f"mid BETWEEN {_OWNER} << 24 AND {_OWNER} << 24 | 16777215"
     db.execute(f"DELETE FROM revision WHERE {mids} AND no IN ({_OLD})", values)  # noqa: S608
@@ -185,8 +184,4 @@ def _record(columns: Sequence[Any], scope: Scope) -> MemoryRecord:
 
 
 def _entry(state: Sequence[Any]) -> IndexEntry | None:
-    length, flags, numbers, analyzer, _, terms, vector, model = state[1 + len(RECORD_COLUMNS) :]
-    if length is None:
-        return None
-    read = None if vector is None else np.frombuffer(vector, STORED_VECTOR).astype(np.float32)
-    return IndexEntry(np.frombuffer(terms, TERM), length, flags, numbers, analyzer, model, read)
+    return entry_of(state[1 + len(RECORD_COLUMNS) :])

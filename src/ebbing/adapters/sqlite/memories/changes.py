@@ -7,8 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final, NamedTuple
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, Values, entry_values, record_values
 from ebbing.adapters.sqlite.memories.models import model_number
 from ebbing.adapters.sqlite.memories.outbox import FOLLOWED, append
 from ebbing.adapters.sqlite.memories.recorder import Recorder
@@ -16,7 +18,6 @@ from ebbing.adapters.sqlite.memories.rows import MAX_SEQ, first_mid, last_mid, u
 from ebbing.adapters.sqlite.tables.identities import late_heir
 from ebbing.adapters.sqlite.tables.profiles import forget_memory
 from ebbing.adapters.sqlite.tables.requests import forget_answers
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS, Values, entry_values, record_values
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, StoreError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event
@@ -115,7 +116,7 @@ class Applied(NamedTuple):
 
 
 def apply(
-    db: sqlite3.Connection,
+    db: Connection,
     scope: Scope,
     *,
     changes: Sequence[Prepared],
@@ -138,7 +139,7 @@ def apply(
 class _Batch:
     """One call's changes to one owner."""
 
-    def __init__(self, db: sqlite3.Connection, scope: Scope, *, now: datetime, adds: bool, change: ChangeSet) -> None:
+    def __init__(self, db: Connection, scope: Scope, *, now: datetime, adds: bool, change: ChangeSet) -> None:
         self._db, self._scope, self._now = db, scope, now
         self._is_late = False
         """It is written under a name that was merged away a short time ago."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.domain.errors import EmbeddingError
@@ -12,7 +12,7 @@ _FIND: Final = "SELECT no, vector_bytes FROM model WHERE name = ?"
 _IN_USE: Final = "SELECT EXISTS (SELECT 1 FROM index_entry WHERE model = ? AND vector IS NOT NULL)"
 
 
-def model_number(db: sqlite3.Connection, name: str, *, vector_bytes: int) -> int:
+def model_number(db: Connection, name: str, *, vector_bytes: int) -> int:
     """Return the number of a model whose vectors are so long, within the running transaction.
 
     Raises:
@@ -33,7 +33,7 @@ def model_number(db: sqlite3.Connection, name: str, *, vector_bytes: int) -> int
     return int(number)
 
 
-def vector_length(db: sqlite3.Connection, name: str) -> int | None:
+def vector_length(db: Connection, name: str) -> int | None:
     """Return how many numbers each stored vector of a model has; None where there are none."""
     row = db.execute(_FIND, (name,)).fetchone()
     if row is None or row[1] is None or not _is_in_use(db, row[0]):
@@ -41,7 +41,7 @@ def vector_length(db: sqlite3.Connection, name: str) -> int | None:
     return _length(row[1])
 
 
-def _is_in_use(db: sqlite3.Connection, number: int) -> bool:
+def _is_in_use(db: Connection, number: int) -> bool:
     return bool(db.execute(_IN_USE, (number,)).fetchone()[0])
 
 

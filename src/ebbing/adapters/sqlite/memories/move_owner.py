@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.adapters.sqlite.memories.outbox import is_followed
@@ -42,7 +42,7 @@ class Range:
     last: int
 
 
-def owner_row(db: sqlite3.Connection, tenant: str, *, name: str, create: bool = False) -> OwnerRow | None:
+def owner_row(db: Connection, tenant: str, *, name: str, create: bool = False) -> OwnerRow | None:
     """The user of this name; made, if asked for, where there is none."""
     key = (tenant, name)
     if create:
@@ -53,7 +53,7 @@ def owner_row(db: sqlite3.Connection, tenant: str, *, name: str, create: bool = 
     return None if row is None else OwnerRow(*row)
 
 
-def move(db: sqlite3.Connection, rows: Range, *, of: OwnerRow, to: OwnerRow) -> Range:
+def move(db: Connection, rows: Range, *, of: OwnerRow, to: OwnerRow) -> Range:
     """Puts rows behind the last one of another owner, who thereby has a new generation; where they are now."""
     moved = Range(to.last_seq + 1, to.last_seq + 1 + rows.last - rows.first)
     values = {
@@ -77,14 +77,14 @@ def move(db: sqlite3.Connection, rows: Range, *, of: OwnerRow, to: OwnerRow) -> 
     return moved
 
 
-def forget_shards(db: sqlite3.Connection, owner: OwnerRow) -> None:
+def forget_shards(db: Connection, owner: OwnerRow) -> None:
     """Makes every cached shard of an owner load anew: rows are gone from it."""
     db.execute(
         "UPDATE owner SET generation = generation + 1, erased_generation = generation + 1 WHERE no = ?", (owner.no,)
     )
 
 
-def count(db: sqlite3.Connection, owner: OwnerRow) -> tuple[int, int]:
+def count(db: Connection, owner: OwnerRow) -> tuple[int, int]:
     """How many memories and episodes an owner has, deleted ones too."""
     rows = db.execute(
         "SELECT sum(kind = 'memory'), sum(kind <> 'memory') FROM memory WHERE mid BETWEEN ? AND ?",

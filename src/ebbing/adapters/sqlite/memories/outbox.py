@@ -5,7 +5,7 @@ A `put` says "read this row again", an `erase` says "forget it". See `ebbing.por
 
 from __future__ import annotations
 
-import sqlite3
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.connections import Connections
@@ -42,7 +42,7 @@ class SqliteOutbox:
         self._connections, self._writer = connections, writer
 
     async def register(self, name: str) -> int:
-        def work(db: sqlite3.Connection) -> int:
+        def work(db: Connection) -> int:
             db.execute(
                 "INSERT OR IGNORE INTO outbox_consumer (name, cursor)"
                 " VALUES (?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0))",
@@ -53,7 +53,7 @@ class SqliteOutbox:
         return await self._writer.run(work)
 
     async def unregister(self, name: str) -> None:
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: Connection) -> None:
             db.execute("DELETE FROM outbox_consumer WHERE name = ?", (name,))
             _trim(db)
 
@@ -77,7 +77,7 @@ class SqliteOutbox:
         return [_followed(row) for row in rows]
 
     async def advance(self, name: str, seq: int) -> None:
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: Connection) -> None:
             moved = db.execute("UPDATE outbox_consumer SET cursor = max(cursor, ?) WHERE name = ?", (seq, name))
             if not moved.rowcount:
                 raise InvalidInputError(_UNKNOWN)
@@ -109,17 +109,17 @@ def _followed(row: tuple[int, str, str, int, str | None, str, str]) -> Followed:
     return Followed(seq, memory_id, op, str(mid >> SEQ_BITS), mid & MAX_SEQ, owner)
 
 
-def is_followed(db: sqlite3.Connection) -> bool:
+def is_followed(db: Connection) -> bool:
     """Whether anybody is registered."""
     return bool(db.execute(f"SELECT {FOLLOWED}").fetchone()[0])
 
 
-def append(db: sqlite3.Connection, mid: int, *, memory_id: str, op: str) -> None:
+def append(db: Connection, mid: int, *, memory_id: str, op: str) -> None:
     """Adds one change to the running transaction."""
     db.execute("INSERT INTO outbox (mid, memory_id, op) VALUES (?, ?, ?)", (mid, memory_id, op))
 
 
-def _trim(db: sqlite3.Connection) -> None:
+def _trim(db: Connection) -> None:
     db.execute(
         "DELETE FROM outbox WHERE seq <= coalesce((SELECT min(cursor) FROM outbox_consumer), 9223372036854775807)"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS
 from ebbing.adapters.sqlite.memories.rows import MAX_SEQ
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.change_set import ChangeSet
 from ebbing.domain.memory.scope import Owner
 from ebbing.index.shard import micros
@@ -38,7 +38,7 @@ _MORE: Final = (
 class Recorder:
     """One owner's share of a change set within one transaction."""
 
-    def __init__(self, db: sqlite3.Connection, owner_no: int, *, owner: Owner, change: ChangeSet) -> None:
+    def __init__(self, db: Connection, owner_no: int, *, owner: Owner, change: ChangeSet) -> None:
         self._db, self._owner_no, self._owner, self._change = db, owner_no, owner, change
         self._no: int | None = None
         self._is_new = True

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from dataclasses import dataclass, field
+from sqlite3 import Connection
 from typing import Final
 
+from ebbing.adapters.rows.recent_shards import Loaded, RecentShards, Slot, Standing
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
-from ebbing.adapters.system.recent_shards import Loaded, RecentShards, Slot, Standing
 from ebbing.domain.memory.scope import Owner
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard
@@ -18,7 +18,7 @@ _SELECT: Final = (
     "SELECT mid - :first, id, kind, role, type, layer, agent_id, run_id, actor, created_at, valid_from, valid_to,"
     " expires_at, digest, importance, strength, recorded_at,"
     " min(ifnull(deleted_at, retired_at), ifnull(retired_at, deleted_at)), deleted_at IS NULL AND retired_at IS NULL,"
-    " length, flags, numbers, terms, name, vector, attribute, object, ifnull(mentions, 1)"
+    " length, flags, numbers, terms, name, vector, attribute, object, ifnull(mentions, 1), utc_offset_minutes"
     " FROM memory LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model WHERE "
 )
 _NEW: Final = (
@@ -81,7 +81,7 @@ class ShardCache(RecentShards[_Slot]):
         with slot.lock, self._connections.reading() as db:
             return self._refresh(db, slot, owner=owner)
 
-    def _refresh(self, db: sqlite3.Connection, slot: _Slot, *, owner: Owner) -> Shard:
+    def _refresh(self, db: Connection, slot: _Slot, *, owner: Owner) -> Shard:
         db.execute("BEGIN")
         standing = _standing(db, owner)
         if standing is None:
@@ -99,14 +99,14 @@ class ShardCache(RecentShards[_Slot]):
         self._keep(owner, Loaded(standing.no, shard), slot=slot)
         return shard
 
-    def _advance(self, db: sqlite3.Connection, behind: Shard, *, standing: Standing) -> Shard:
+    def _advance(self, db: Connection, behind: Shard, *, standing: Standing) -> Shard:
         bounds = self._bounds(standing, after=behind.last_seq)
         changed = db.execute(_CHANGED, {**bounds, "generation": behind.generation}).fetchall()
         fresh = db.execute(_NEW, bounds).fetchall()
         shard = self._updated(behind.successor(), standing, rows=(*changed, *fresh))
         return self._read_all(db, standing) if self._is_worn(shard) else shard
 
-    def _read_all(self, db: sqlite3.Connection, standing: Standing) -> Shard:
+    def _read_all(self, db: Connection, standing: Standing) -> Shard:
         shard = self._empty()
         cursor = db.execute(_NEW, self._bounds(standing, after=0))
         while rows := cursor.fetchmany(LOADED_AT_ONCE):
@@ -122,7 +122,7 @@ class ShardCache(RecentShards[_Slot]):
         return bounds | {"gone": int(self._with_deleted)}
 
 
-def _standing(db: sqlite3.Connection, owner: Owner) -> Standing | None:
+def _standing(db: Connection, owner: Owner) -> Standing | None:
     row = db.execute(_STANDING, (owner.tenant, owner.kind, owner.name)).fetchone()
     return None if row is None else Standing._make(row)
 

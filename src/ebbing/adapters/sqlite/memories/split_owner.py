@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.memories.outbox import is_followed
@@ -47,7 +47,7 @@ _HISTORY: Final = (
 )
 
 
-def part(db: sqlite3.Connection, *, source: int, other: int, at: datetime) -> None:
+def part(db: Connection, *, source: int, other: int, at: datetime) -> None:
     """Undoes what rows of two owners did to each other: a closed one holds again, and what told of both is deleted."""
     bounds = {
         "one_first": first_mid(source),
@@ -67,7 +67,7 @@ def part(db: sqlite3.Connection, *, source: int, other: int, at: datetime) -> No
         _tell(db, db.execute(_RECORD.format("id"), (memory_id,)).fetchone(), event="DELETE", at=at)
 
 
-def park_edits(db: sqlite3.Connection, leaving: int, *, to: int, merge: int) -> None:
+def park_edits(db: Connection, leaving: int, *, to: int, merge: int) -> None:
     """Gives the edits of a profile to another owner; where that one has an edit of the same slot, it waits."""
     db.execute(
         "INSERT OR IGNORE INTO profile_edit (owner_no, slot, section, key, at, memory_id, brought_by)"
@@ -84,7 +84,7 @@ def park_edits(db: sqlite3.Connection, leaving: int, *, to: int, merge: int) -> 
     _outdate(db, to)
 
 
-def unpark_edits(db: sqlite3.Connection, staying: int, *, to: int, merge: int) -> None:
+def unpark_edits(db: Connection, staying: int, *, to: int, merge: int) -> None:
     """Gives back the edits that a merge brought, and those that waited."""
     values = {"staying": staying, "to": to, "merge": merge, "suffix": f"/{merge}"}
     db.execute(
@@ -102,18 +102,18 @@ def unpark_edits(db: sqlite3.Connection, staying: int, *, to: int, merge: int) -
     _outdate(db, to)
 
 
-def _outdate(db: sqlite3.Connection, owner_no: int) -> None:
+def _outdate(db: Connection, owner_no: int) -> None:
     db.execute(
         "UPDATE profile SET revision = revision + 1, generation = -1, entries = NULL WHERE owner_no = ?", (owner_no,)
     )
 
 
-def _note(db: sqlite3.Connection, column: str, *, value: int | str) -> None:
+def _note(db: Connection, column: str, *, value: int | str) -> None:
     if is_followed(db):
         db.execute(_NOTE.format(column), (value,))
 
 
-def _tell(db: sqlite3.Connection, row: Sequence[Any], *, event: str, at: datetime) -> None:
+def _tell(db: Connection, row: Sequence[Any], *, event: str, at: datetime) -> None:
     memory_id, kind, content, created, deleted, actor, role = row
     if kind != Kind.MEMORY:
         return

@@ -11,19 +11,18 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import repeat
+from sqlite3 import Connection
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.memories.changes import apply, prepare
-from ebbing.adapters.system.record_columns import record_of
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.history import STORED_AS_SAID
 from ebbing.domain.memory.record import MemoryRecord, Role, type_of_tags
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import unread_entry
-from ebbing.index.shard import STORED_VECTOR, moment
+from ebbing.index.shard import moment, vector_of
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.stores.memory_store import Insert
 
@@ -44,7 +43,7 @@ class _StagedWrite(NamedTuple):
     vectors: bytes | None
 
 
-def take_in_staged_writes(db: sqlite3.Connection) -> None:
+def take_in_staged_writes(db: Connection) -> None:
     """Puts every staged write in its place. One that fails stays, is marked, and holds up no other."""
     if db.execute(f"SELECT EXISTS ({_WAITING})").fetchone() == (0,):
         return
@@ -58,7 +57,7 @@ def take_in_staged_writes(db: sqlite3.Connection) -> None:
             db.execute("ROLLBACK")
 
 
-def _take_in(db: sqlite3.Connection, row: _StagedWrite) -> None:
+def _take_in(db: Connection, row: _StagedWrite) -> None:
     db.execute("SAVEPOINT staged_write")
     try:
         owner = Scope(**{f"{row.kind}_id": row.name}, tenant=row.tenant)
@@ -99,7 +98,7 @@ def _from_messages(body: dict[str, Any], owner: Scope, *, now: datetime, vectors
             language=detect(text),
             trust=trust,
         )
-        entry = unread_entry(vector=_vector(vectors[begin : begin + size]), model_id=model, utterance=True)
+        entry = unread_entry(vector=vector_of(vectors[begin : begin + size] or None), model_id=model, utterance=True)
         yield Insert(record, entry, reason=STORED_AS_SAID)
         begin += size
 
@@ -107,12 +106,9 @@ def _from_messages(body: dict[str, Any], owner: Scope, *, now: datetime, vectors
 def _from_columns(records: Sequence[Any], owner: Scope, *, vectors: bytes) -> Iterator[Insert]:
     """Inserts of records that were staged column by column."""
     begin = 0
-    for values, reason, flags, model, size in records:
-        entry = unread_entry(vector=_vector(vectors[begin : begin + size]), model_id=model)
+    for staged, reason, flags, model, size in records:
+        values = (*staged, *repeat(None, len(RECORD_COLUMNS) - len(staged)))  # columns that came later hold nothing
+        entry = unread_entry(vector=vector_of(vectors[begin : begin + size] or None), model_id=model)
         record = record_of(values, user=owner.user_id, tenant=owner.tenant)
         yield Insert(record, replace(entry, flags=flags), reason=reason)
         begin += size
-
-
-def _vector(stored: bytes) -> NDArray[np.float32] | None:
-    return np.frombuffer(stored, STORED_VECTOR).astype(np.float32) if stored else None

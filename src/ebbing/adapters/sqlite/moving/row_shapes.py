@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.memories.rows import MAX_SEQ, SEQ_BITS, utc_text
@@ -23,7 +23,7 @@ _TIMES: Final = ("created_at", "updated_at")
 class Owners:
     """Who the owners are, by number and by name; the last one is remembered, since rows lie side by side by owner."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Connection) -> None:
         self._db = db
         self._last: tuple[int, Owner] | None = None
 

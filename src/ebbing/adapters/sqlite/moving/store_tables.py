@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.connections import FILE_NAME, Connections
@@ -100,13 +101,13 @@ class SqliteStoreTables:
             self._connections.close()
 
 
-def count_rows(db: sqlite3.Connection, table: str) -> int:
+def count_rows(db: Connection, table: str) -> int:
     """Return how many rows a table has."""
     condition = CONDITIONS.get(table, "TRUE")
     return int(db.execute(f"SELECT count(*) FROM {NAMES.get(table, table)} WHERE {condition}").fetchone()[0])
 
 
-def read_pages(db: sqlite3.Connection, table: str, *, after: Key | None) -> Generator[Page]:
+def read_pages(db: Connection, table: str, *, after: Key | None) -> Generator[Page]:
     """Yield the rows of a table in the order of their keys."""
     name, owners = NAMES.get(table, table), Owners(db)
     key = [row[1] for row in sorted(db.execute(f"PRAGMA table_info({name})"), key=lambda row: row[5]) if row[5]]

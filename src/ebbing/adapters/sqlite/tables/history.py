@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from sqlite3 import Connection
+from typing import Final
 
+from ebbing.adapters.rows.history_columns import history_entry
 from ebbing.adapters.sqlite.memories.rows import COVERED, OF_OWNER, scope_values, utc_text
-from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.scope import Scope
 
 _HISTORY_COLUMNS: Final = (
@@ -25,29 +25,15 @@ _HISTORIES: Final = (
 )
 
 
-def history(db: sqlite3.Connection, scope: Scope, *, memory_id: str) -> list[HistoryEntry]:
+def history(db: Connection, scope: Scope, *, memory_id: str) -> list[HistoryEntry]:
     """What happened to a memory that the scope covers, oldest first."""
-    return [_entry_of(row) for row in db.execute(_HISTORY, {**scope_values(scope), "id": memory_id})]
+    return [
+        history_entry(row, moment=datetime.fromisoformat)
+        for row in db.execute(_HISTORY, {**scope_values(scope), "id": memory_id})
+    ]
 
 
-def histories(db: sqlite3.Connection, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+def histories(db: Connection, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
     """The whole history of each covered memory that changed after a moment, oldest first."""
     values = {**scope_values(scope), "moment": utc_text(changed_after)}
-    return [_entry_of(row) for row in db.execute(_HISTORIES, values)]
-
-
-def _entry_of(row: Sequence[Any]) -> HistoryEntry:
-    number, memory_id, old, new, event, created, updated, is_deleted, actor, role, reason = row
-    return HistoryEntry(
-        id=str(number),
-        memory_id=memory_id,
-        old_memory=old,
-        new_memory=new,
-        event=Event(event),
-        created_at=datetime.fromisoformat(created),
-        updated_at=None if updated is None else datetime.fromisoformat(updated),
-        is_deleted=bool(is_deleted),
-        actor_id=actor,
-        role=role,
-        reason=reason,
-    )
+    return [history_entry(row, moment=datetime.fromisoformat) for row in db.execute(_HISTORIES, values)]

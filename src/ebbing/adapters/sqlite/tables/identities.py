@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.connection.connections import Connections
@@ -63,7 +63,7 @@ class SqliteIdentityBook:
         return await self._writer.run(lambda db: _linked(db, (tenant, channel, channel_user_id), to=unified_id, at=at))
 
     async def link(self, tenant: str, channel: str, *, channel_user_id: str, unified_id: str, at: datetime) -> Identity:
-        def work(db: sqlite3.Connection) -> Identity:
+        def work(db: Connection) -> Identity:
             linked = _linked(db, (tenant, channel, channel_user_id), to=unified_id, at=at)
             if linked.unified_id != unified_id:
                 raise ConflictError("this name is somebody else's: merge the two, or unlink it first")
@@ -103,7 +103,7 @@ class SqliteIdentityBook:
             return [_merge_of(row) for row in rows]
 
 
-def forget_identity(db: sqlite3.Connection, tenant: str, *, name: str) -> int:
+def forget_identity(db: Connection, tenant: str, *, name: str) -> int:
     """Removes the names and merges of a person, within whoever's transaction; how many names."""
     merges, values = "identity_merge WHERE tenant = ? AND (kept = ? OR gone = ?)", (tenant, name, name)
     db.execute(f"DELETE FROM profile_edit WHERE owner_no IN (SELECT -no FROM {merges})", values)  # noqa: S608
@@ -111,7 +111,7 @@ def forget_identity(db: sqlite3.Connection, tenant: str, *, name: str) -> int:
     return db.execute("DELETE FROM identity WHERE tenant = ? AND unified_id = ?", (tenant, name)).rowcount
 
 
-def forget_identities(db: sqlite3.Connection, *, tenant: str) -> int:
+def forget_identities(db: Connection, *, tenant: str) -> int:
     """The same of everybody of a tenant."""
     db.execute(
         "DELETE FROM profile_edit WHERE owner_no IN (SELECT -no FROM identity_merge WHERE tenant = ?)", (tenant,)
@@ -120,7 +120,7 @@ def forget_identities(db: sqlite3.Connection, *, tenant: str) -> int:
     return db.execute("DELETE FROM identity WHERE tenant = ?", (tenant,)).rowcount
 
 
-def late_heir(db: sqlite3.Connection, tenant: str, *, name: str, now: datetime) -> str | None:
+def late_heir(db: Connection, tenant: str, *, name: str, now: datetime) -> str | None:
     """Whose the memories are that somebody still writes under a name that was merged away a short time ago."""
     row = db.execute(
         "SELECT kept FROM identity_merge WHERE tenant = ? AND gone = ? AND undone_at IS NULL AND at > ?"
@@ -130,7 +130,7 @@ def late_heir(db: sqlite3.Connection, tenant: str, *, name: str, now: datetime) 
     return None if row is None else str(row[0])
 
 
-def _linked(db: sqlite3.Connection, key: tuple[str, str, str], *, to: str, at: datetime) -> Identity:
+def _linked(db: Connection, key: tuple[str, str, str], *, to: str, at: datetime) -> Identity:
     tenant, channel, name = key
     db.execute(_LINK, {"tenant": tenant, "channel": channel, "name": name, "unified": to, "at": micros(at)})
     identity = _identity_at(db, key)
@@ -138,7 +138,7 @@ def _linked(db: sqlite3.Connection, key: tuple[str, str, str], *, to: str, at: d
     return identity
 
 
-def _merge(db: sqlite3.Connection, tenant: str, *, target: str, gone: str, at: datetime) -> Merge:
+def _merge(db: Connection, tenant: str, *, target: str, gone: str, at: datetime) -> Merge:
     if target == gone:
         raise InvalidInputError("a person cannot be merged with themselves: name two")
     leaving = owner_row(db, tenant, name=gone)
@@ -162,7 +162,7 @@ def _merge(db: sqlite3.Connection, tenant: str, *, target: str, gone: str, at: d
     return Merge(number, target, gone, at, *counts)
 
 
-def _moved(db: sqlite3.Connection, tenant: str, *, leaving: OwnerRow, target: str, number: int) -> Range:
+def _moved(db: Connection, tenant: str, *, leaving: OwnerRow, target: str, number: int) -> Range:
     """Moves everything that belongs to an owner to another, and removes the owner; where the rows are now."""
     staying = owner_row(db, tenant, name=target, create=True)
     assert staying is not None
@@ -176,7 +176,7 @@ def _moved(db: sqlite3.Connection, tenant: str, *, leaving: OwnerRow, target: st
     return rows
 
 
-def _undo(db: sqlite3.Connection, tenant: str, *, number: int, at: datetime) -> Merge:
+def _undo(db: Connection, tenant: str, *, number: int, at: datetime) -> Merge:
     row = db.execute(
         f"SELECT {_MERGE_COLUMNS}, first_seq, last_seq, names FROM identity_merge WHERE tenant = ? AND no = ?",  # noqa: S608
         (tenant, number),
@@ -205,14 +205,14 @@ def _undo(db: sqlite3.Connection, tenant: str, *, number: int, at: datetime) -> 
     return Merge(merge.id, merge.target, merge.gone, merge.at, merge.memories, merge.episodes, at)
 
 
-def _refuse_buried(db: sqlite3.Connection, tenant: str, *, merge: Merge) -> None:
+def _refuse_buried(db: Connection, tenant: str, *, merge: Merge) -> None:
     """Who was merged away since has nothing to give back until that is undone."""
     later = "SELECT 1 FROM identity_merge WHERE tenant = ? AND gone = ? AND no > ? AND undone_at IS NULL"
     if db.execute(later, (tenant, merge.target, merge.id)).fetchone():
         raise InvalidInputError("the person who was kept was merged into somebody else since: undo that merge first")
 
 
-def _shift_older(db: sqlite3.Connection, tenant: str, *, merge: Merge, by: int) -> None:
+def _shift_older(db: Connection, tenant: str, *, merge: Merge, by: int) -> None:
     """Rows that earlier merges had brought stand further behind now, if the one who is back had new ones."""
     db.execute(
         "UPDATE identity_merge SET first_seq = first_seq + ?, last_seq = last_seq + ?"
@@ -221,12 +221,12 @@ def _shift_older(db: sqlite3.Connection, tenant: str, *, merge: Merge, by: int) 
     )
 
 
-def _next_number(db: sqlite3.Connection) -> int:
+def _next_number(db: Connection) -> int:
     row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'identity_merge'").fetchone()
     return 1 if row is None else int(row[0]) + 1
 
 
-def _identity_at(db: sqlite3.Connection, key: tuple[str, str, str]) -> Identity | None:
+def _identity_at(db: Connection, key: tuple[str, str, str]) -> Identity | None:
     row = db.execute(_FIND, key).fetchone()
     return None if row is None else _identity(row)
 

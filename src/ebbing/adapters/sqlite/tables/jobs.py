@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from sqlite3 import Connection
 from typing import Any
 
 from anyio import to_thread
@@ -30,7 +30,7 @@ class SqliteJobQueue(DescribedJobs):
     async def _enqueue(self, job: NewJob) -> int:
         values = self._values(job)
 
-        def work(db: sqlite3.Connection) -> int:
+        def work(db: Connection) -> int:
             db.execute(rows.ADD, values)
             return int(db.execute(rows.WAITING, values).fetchone()[0])
 
@@ -48,7 +48,7 @@ class SqliteJobQueue(DescribedJobs):
             if _due(db, kinds, now=micros(now)) is None:
                 return None
 
-        def work(db: sqlite3.Connection) -> Job | None:
+        def work(db: Connection) -> Job | None:
             db.execute(rows.BURY, {"now": micros(now), "lost": LOST})
             number = _due(db, kinds, now=micros(now))
             if number is None:
@@ -79,7 +79,7 @@ class SqliteJobQueue(DescribedJobs):
     async def release(self, job: Job) -> bool:
         values = rows.lease_of(job)
 
-        def work(db: sqlite3.Connection) -> bool:
+        def work(db: Connection) -> bool:
             return db.execute(rows.GIVE_WAY, values).rowcount + db.execute(rows.RELEASE, values).rowcount == 1
 
         return await self._writer.run(work)
@@ -105,7 +105,7 @@ class SqliteJobQueue(DescribedJobs):
     async def requeue(self, job_id: int, *, tries: int = 5) -> Job | None:
         values = {"id": job_id, "tries": tries, "now": micros(self._clock.now())}
 
-        def work(db: sqlite3.Connection) -> Job | None:
+        def work(db: Connection) -> Job | None:
             if db.execute(rows.REQUEUE, values).rowcount == 0:
                 return None
             return rows.job_of(db.execute(rows.BY_ID, (job_id,)).fetchone())
@@ -155,24 +155,24 @@ class SqliteJobQueue(DescribedJobs):
         return {(kind, JobState(state)): count for kind, state, count in counts}
 
 
-def forget_jobs(db: sqlite3.Connection, *, scope: Scope) -> int:
+def forget_jobs(db: Connection, *, scope: Scope) -> int:
     """Removes the jobs about what the scope covers, within whoever's transaction."""
     names = {"tenant": scope.tenant, "user": scope.user_id, "agent": scope.agent_id, "run": scope.run_id}
     return db.execute(rows.FORGET, names).rowcount
 
 
-def forget_jobs_of_tenant(db: sqlite3.Connection, *, tenant: str) -> int:
+def forget_jobs_of_tenant(db: Connection, *, tenant: str) -> int:
     """Removes every job of a tenant, within whoever's transaction."""
     return db.execute("DELETE FROM job WHERE tenant = ?", (tenant,)).rowcount
 
 
-def hand_over_jobs(db: sqlite3.Connection, tenant: str, *, target: str, gone: str) -> int:
+def hand_over_jobs(db: Connection, tenant: str, *, target: str, gone: str) -> int:
     """Gives the jobs of a person to another, within whoever's transaction."""
     values = {"tenant": tenant, "target": target, "gone": gone}
     return sum(db.execute(statement, values).rowcount for statement in (rows.HAND_OVER_IN_HAND, rows.HAND_OVER))
 
 
-def _due(db: sqlite3.Connection, kinds: Sequence[str], *, now: int) -> int | None:
+def _due(db: Connection, kinds: Sequence[str], *, now: int) -> int | None:
     """The id of the job that has been due longest: of those that wait, and of those whose worker is gone."""
     rows_due = [db.execute(query, {"kind": kind, "now": now}).fetchone() for kind in set(kinds) for query in rows.DUE]
     due: list[tuple[int, int]] = [row for row in rows_due if row]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.connection.connections import Connections
@@ -43,7 +43,7 @@ class SqliteKeyRing:
             return [key for row in db.execute(_LIST, (tenant,)) if (key := _key(row))]
 
     async def revoke(self, tenant: str, key_id: str, *, at: datetime) -> ApiKey | None:
-        def work(db: sqlite3.Connection) -> ApiKey | None:
+        def work(db: Connection) -> ApiKey | None:
             db.execute(_REVOKE, (micros(at), key_id, tenant))
             return _key(db.execute(_BY_ID, (key_id, tenant)).fetchone())
 

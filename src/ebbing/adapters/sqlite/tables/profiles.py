@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping, Sequence
+from sqlite3 import Connection
 from typing import Any, Final
 
+from ebbing.adapters.rows.profile_columns import entries_of, entries_text
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
-from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Snapshot, entry_of, entry_values
+from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Snapshot
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import micros, moment
-from ebbing.language.text.caches import text_cache
 from ebbing.ports.stores.profile_store import StoredProfile
 
 _OWNER: Final = "SELECT no, generation FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
@@ -53,16 +53,16 @@ class SqliteProfileStore:
         return StoredProfile(
             None if row is None or not row[1] else _snapshot(row[1:]),
             tuple(_edit(edit) for edit in edits),
-            () if defaults is None else _entries(defaults[0]),
+            () if defaults is None else entries_of(defaults[0]),
             0 if row is None else row[0],
             generation,
         )
 
     async def keep(self, scope: Scope, snapshot: Snapshot, *, seen: int) -> bool:
         times = (micros(snapshot.built_at), micros(snapshot.holds_until))
-        values = (snapshot.version, snapshot.generation, *times, snapshot.memories, _text(snapshot.entries))
+        values = (snapshot.version, snapshot.generation, *times, snapshot.memories, entries_text(snapshot.entries))
 
-        def work(db: sqlite3.Connection) -> bool:
+        def work(db: Connection) -> bool:
             no = _number(db, scope.owner)
             row = db.execute("SELECT revision FROM profile WHERE owner_no = ?", (no,)).fetchone()
             if no is None or (0 if row is None else row[0]) != seen:
@@ -75,7 +75,7 @@ class SqliteProfileStore:
     async def edit(self, scope: Scope, put: Sequence[ProfileEdit], *, drop: Sequence[str] = ()) -> None:
         values = [(edit.slot, edit.section, edit.key, micros(edit.at), edit.memory_id) for edit in put]
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: Connection) -> None:
             db.execute("INSERT OR IGNORE INTO owner (tenant, kind, name) VALUES (?, ?, ?)", _key(scope.owner))
             no = _number(db, scope.owner)
             db.executemany("DELETE FROM profile_edit WHERE owner_no = ? AND slot = ?", [(no, slot) for slot in drop])
@@ -85,9 +85,9 @@ class SqliteProfileStore:
         await self._writer.run(work)
 
     async def set_defaults(self, tenant: str, entries: Sequence[ProfileEntry]) -> None:
-        text = _text(entries)
+        text = entries_text(entries)
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: Connection) -> None:
             db.execute("DELETE FROM profile_default WHERE tenant = ?", (tenant,))
             if entries:
                 db.execute("INSERT INTO profile_default (tenant, entries) VALUES (?, ?)", (tenant, text))
@@ -102,7 +102,7 @@ class SqliteProfileStore:
     async def change_settings(self, tenant: str, changes: Mapping[str, Any]) -> None:
         texts = {name: json.dumps(value, ensure_ascii=False) for name, value in changes.items() if value is not None}
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: Connection) -> None:
             names = [(tenant, name) for name in changes]
             db.executemany("DELETE FROM tenant_setting WHERE tenant = ? AND name = ?", names)
             values = [(tenant, name, text) for name, text in texts.items()]
@@ -111,7 +111,7 @@ class SqliteProfileStore:
         await self._writer.run(work)
 
 
-def forget_memory(db: sqlite3.Connection, memory_id: str, *, owner_no: int) -> None:
+def forget_memory(db: Connection, memory_id: str, *, owner_no: int) -> None:
     """Takes what a profile says out of the file, since a memory that it may tell of is gone for good."""
     for place in ("owner_no = ?1", "owner_no < 0"):  # below nought wait edits that gave way in a merge
         db.execute(f"DELETE FROM profile_edit WHERE {place} AND memory_id = ?2", (owner_no, memory_id))  # noqa: S608
@@ -120,7 +120,7 @@ def forget_memory(db: sqlite3.Connection, memory_id: str, *, owner_no: int) -> N
     )
 
 
-def _number(db: sqlite3.Connection, owner: Owner) -> int | None:
+def _number(db: Connection, owner: Owner) -> int | None:
     row = db.execute(_OWNER, _key(owner)).fetchone()
     return None if row is None else int(row[0])
 
@@ -131,18 +131,9 @@ def _key(owner: Owner) -> tuple[str, str, str]:
 
 def _snapshot(row: Sequence[Any]) -> Snapshot:
     version, generation, built_at, holds_until, memories, entries = row
-    return Snapshot(version, generation, moment(built_at), moment(holds_until), memories, _entries(entries))
+    return Snapshot(version, generation, moment(built_at), moment(holds_until), memories, entries_of(entries))
 
 
 def _edit(row: Sequence[Any]) -> ProfileEdit:
     slot, section, key, at, memory_id = row
     return ProfileEdit(slot, Section(section), key, moment(at), memory_id)
-
-
-def _text(entries: Sequence[ProfileEntry]) -> str:
-    return json.dumps([entry_values(entry) for entry in entries], ensure_ascii=False)
-
-
-@text_cache(256)
-def _entries(text: str | None) -> tuple[ProfileEntry, ...]:
-    return tuple(map(entry_of, json.loads(text))) if text else ()

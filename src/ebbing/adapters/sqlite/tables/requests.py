@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.connection.connections import Connections
@@ -43,7 +43,7 @@ class SqliteRequestLog:
         self._connections, self._writer = connections, writer
 
     async def begin(self, request: KeptRequest) -> KeptRequest | None:
-        def work(db: sqlite3.Connection) -> KeptRequest | None:
+        def work(db: Connection) -> KeptRequest | None:
             earlier = _request(db.execute(_GET, _name(request)).fetchone())
             is_lost = earlier is not None and earlier.status is None and earlier.body is None
             if earlier is not None and not (is_lost and earlier.leased_until <= request.begun_at):
@@ -78,18 +78,18 @@ class SqliteRequestLog:
         return await self._writer.run(lambda db: db.execute(delete, moment).rowcount)
 
 
-def forget_answers(db: sqlite3.Connection, *, scope: Scope) -> None:
+def forget_answers(db: Connection, *, scope: Scope) -> None:
     """Removes the answers about an owner, or about nobody knows whom, within whoever's transaction."""
     db.execute(_FORGET_ANSWERS, _names(scope))
 
 
-def forget_requests(db: sqlite3.Connection, *, scope: Scope) -> None:
+def forget_requests(db: Connection, *, scope: Scope) -> None:
     """Removes those, and what is to be done later about what the scope covers."""
     forget_answers(db, scope=scope)
     db.execute(_FORGET_BODIES, _names(scope))
 
 
-def forget_requests_of_tenant(db: sqlite3.Connection, *, tenant: str) -> None:
+def forget_requests_of_tenant(db: Connection, *, tenant: str) -> None:
     """Removes every request of a tenant."""
     db.execute("DELETE FROM request WHERE tenant = ?", (tenant,))
 

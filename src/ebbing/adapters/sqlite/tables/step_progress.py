@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from sqlite3 import Connection
 from typing import Final
 
 from ebbing.domain.memory.scope import Owner
@@ -17,12 +17,12 @@ _SET: Final = (
 )
 
 
-def mark_of(db: sqlite3.Connection, owner: Owner, *, name: str) -> int:
+def mark_of(db: Connection, owner: Owner, *, name: str) -> int:
     """The mark, 0 where there is none."""
     row = db.execute(_READ, (owner.tenant, owner.kind, owner.name, name)).fetchone()
     return 0 if row is None else int(row[0])
 
 
-def put_mark(db: sqlite3.Connection, owner: Owner, *, name: str, value: int) -> None:
+def put_mark(db: Connection, owner: Owner, *, name: str, value: int) -> None:
     """Sets the mark of an owner who has rows; of anybody else there is nothing to remember."""
     db.execute(_SET, (name, value, owner.tenant, owner.kind, owner.name))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from sqlite3 import Connection
 from typing import Any, Final
 
+from ebbing.adapters.rows.record_columns import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.memories.recorder import Recorder
 from ebbing.adapters.sqlite.memories.rows import SEQ_BITS
-from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.forgetting.curves import after_signal
 from ebbing.domain.memory.change_set import Cause, ChangeSet
@@ -88,11 +88,11 @@ def _counts(owner: Owner, at: datetime, *, returns: Iterable[Returned]) -> tuple
     return (owner.tenant, owner.kind, owner.name, micros(at), times)
 
 
-def _count(db: sqlite3.Connection, values: dict[str, str]) -> None:
+def _count(db: Connection, values: dict[str, str]) -> None:
     db.execute(_RETURNED, values)
 
 
-def _tell(db: sqlite3.Connection, scope: Scope, *, feedback: Feedback, change: ChangeSet) -> tuple[bool, str | None]:
+def _tell(db: Connection, scope: Scope, *, feedback: Feedback, change: ChangeSet) -> tuple[bool, str | None]:
     """Whether the signal is new, and the id of the change set where it changed the record."""
     stored = db.execute(_RECORD, _values(scope, feedback.memory_id)).fetchone()
     if stored is None:

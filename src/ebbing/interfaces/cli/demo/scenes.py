@@ -128,40 +128,40 @@ def as_json(
     outcomes: Sequence[ConversationOutcome], answers: Sequence[Answer], *, faded: Mapping[str, Sequence[Fading]]
 ) -> dict[str, Any]:
     """The whole demo as JSON values."""
+    added: list[dict[str, Any]] = []
+    for outcome in outcomes:
+        user_id = outcome.conversation.user_id
+        added += [{"user_id": user_id, **result} for result in outcome.results if result["event"] == "ADD"]
     return {
         "messages": sum(len(outcome.conversation.messages) for outcome in outcomes),
-        "kept": [
-            {"user_id": outcome.conversation.user_id, **result}
-            for outcome in outcomes
-            for result in outcome.results
-            if result["event"] == "ADD"
-        ],
-        "questions": [
-            {
-                "question": answer.question.text,
-                "user_id": answer.question.user_id,
-                "with_model": answer.question.with_model,
-                "milliseconds": round(answer.milliseconds, 1),
-                "results": answer.hits,
-            }
-            for answer in answers
-        ],
+        "kept": added,
+        "questions": [_answer_json(answer) for answer in answers],
         "days": DAYS,
-        "fading": [
-            {
-                "user_id": user,
-                "id": item.record.id,
-                "memory": item.record.content,
-                "kind": item.record.kind.value,
-                "now": round(item.now, 4),
-                "later": round(item.later, 4),
-                "exponential_later": round(item.exponential_later, 4),
-                "recalled": item.recalled,
-                "fate": item.fate,
-            }
-            for user, of_person in faded.items()
-            for item in of_person
-        ],
+        "fading": [_fading_json(user, item) for user, of_person in faded.items() for item in of_person],
+    }
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "question": answer.question.text,
+        "user_id": answer.question.user_id,
+        "with_model": answer.question.with_model,
+        "milliseconds": round(answer.milliseconds, 1),
+        "results": answer.hits,
+    }
+
+
+def _fading_json(user: str, item: Fading) -> dict[str, Any]:
+    return {
+        "user_id": user,
+        "id": item.record.id,
+        "memory": item.record.content,
+        "kind": item.record.kind.value,
+        "now": round(item.now, 4),
+        "later": round(item.later, 4),
+        "exponential_later": round(item.exponential_later, 4),
+        "recalled": item.recalled,
+        "fate": item.fate,
     }
 
 
@@ -183,9 +183,11 @@ def _passed_over(outcomes: Sequence[ConversationOutcome]) -> list[str]:
     """What users said that no memory was read from, the shortest first."""
     silent: list[str] = []
     for outcome in outcomes:
-        read = [_folded(result.get("source_text") or "") for result in outcome.results]
-        user_texts = [message["content"] for message in outcome.conversation.messages if message["role"] == "user"]
-        silent += [text for text in user_texts if not any(source and source in _folded(text) for source in read)]
+        sources = [_folded(result.get("source_text") or "") for result in outcome.results]
+        for message in outcome.conversation.messages:
+            text = _folded(message["content"])
+            if message["role"] == "user" and not any(source in text for source in filter(None, sources)):
+                silent.append(message["content"])
     return sorted(silent, key=len)
 
 

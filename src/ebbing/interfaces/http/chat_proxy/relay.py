@@ -106,11 +106,7 @@ def request_headers(
         private: names, in lower case, of more headers that are for us alone.
     """
     ours = private | _nominated(headers) | ({_AZURE_KEY} if key is not None else set())
-    sent = [
-        (name, value)
-        for name, value in headers
-        if name.lower() not in _NOT_SENT | ours and not name.lower().startswith(_OURS)
-    ]
+    sent = _without(headers, _NOT_SENT | ours, prefix=_OURS)
     if key is not None:
         sent.append((b"authorization", f"Bearer {key}".encode()))
         if any(name.lower() == _AZURE_KEY for name, _ in headers):
@@ -123,19 +119,26 @@ def request_headers(
 
 def returned_headers(headers: HeaderList) -> HeaderList:
     """Return the headers for the client: the endpoint's, without what is about its connection and its origin."""
-    left_out = _NOT_RETURNED | _nominated(headers)
-    return [
-        (name, value)
-        for name, value in headers
-        if name.lower() not in left_out and not name.lower().startswith(_NOT_OF_ENDPOINT)
-    ]
+    return _without(headers, _NOT_RETURNED | _nominated(headers), prefix=_NOT_OF_ENDPOINT)
+
+
+def _without(
+    headers: HeaderList, names: frozenset[bytes], *, prefix: bytes | tuple[bytes, ...]
+) -> list[tuple[bytes, bytes]]:
+    left: list[tuple[bytes, bytes]] = []
+    for name, value in headers:
+        if name.lower() not in names and not name.lower().startswith(prefix):
+            left.append((name, value))
+    return left
 
 
 def _nominated(headers: HeaderList) -> frozenset[bytes]:
     """Return the headers that `Connection` names as being about this connection alone."""
-    values = [value for name, value in headers if name.lower() == b"connection"]
-    names = (part.strip().lower() for value in values for part in value.split(b","))
-    return frozenset(name for name in names if name and name not in _OF_MESSAGE)
+    names: set[bytes] = set()
+    for name, value in headers:
+        if name.lower() == b"connection":
+            names.update(part.strip().lower() for part in value.split(b","))
+    return frozenset(names - _OF_MESSAGE - {b""})
 
 
 class Relay(Response):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
@@ -16,10 +16,10 @@ from ebbing.interfaces.http.chat_proxy.proxy import ChatProxy
 from ebbing.interfaces.http.chat_proxy.relay import Outgoing
 from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader
-from ebbing.interfaces.http.schema.operations import PassedOn
+from ebbing.interfaces.http.schema.operations import PassedOn, operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 
-router = APIRouter(tags=["chats"], route_class=PassedOn)
+router = operations("chats", route_class=PassedOn)
 
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 from starlette.responses import Response
 
 from ebbing.api.assistant.assistant import MAX_ITEMS
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Caller, Reader
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import Body, ContextBody, Name
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded, memory_out
 
-router = APIRouter(prefix="/v1/assistant", tags=["conversations"], route_class=Operation)
+router = operations("conversations", prefix="/v1/assistant")
 
 
 class RecallBody(ContextBody):
@@ -49,7 +48,7 @@ class RankBody(_Person):
     )
 
 
-@router.post("/recall", response_model=ObjectResponse, responses=documented())
+@router.post("/recall", response_model=ObjectResponse)
 async def decide_recall(caller: Reader, body: RecallBody) -> Response:
     """Decide whether memories go into a prompt unasked. The answer holds the block where they do."""
     ids = {"user_id", "agent_id", "run_id"}
@@ -59,7 +58,7 @@ async def decide_recall(caller: Reader, body: RecallBody) -> Response:
     return encoded({**answer, "memories": [memory_out(item) for item in answer["memories"]]})
 
 
-@router.post("/route", response_model=ObjectResponse, responses=documented())
+@router.post("/route", response_model=ObjectResponse)
 async def route_worker(caller: Reader, body: RouteBody) -> Response:
     """Choose the worker for what a person likes. The answer holds filters for it."""
     answer = await caller.memory.assistant.route(
@@ -68,13 +67,13 @@ async def route_worker(caller: Reader, body: RouteBody) -> Response:
     return encoded(answer)
 
 
-@router.post("/rank", response_model=ObjectResponse, responses=documented())
+@router.post("/rank", response_model=ObjectResponse)
 async def rank_items(caller: Reader, body: RankBody) -> Response:
     """Drop what a person avoids, and lift what they like. Nothing is searched for again."""
     return encoded(await caller.memory.assistant.rank(body.items, topic=body.topic, **_person(caller, body)))
 
 
-@router.get("/style", response_model=ObjectResponse, responses=documented())
+@router.get("/style", response_model=ObjectResponse)
 async def get_style(
     caller: Reader,
     *,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.interfaces.http.add_call import add, call_of
-from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
+from ebbing.interfaces.http.errors import ProblemError, problem_of
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
 from ebbing.interfaces.http.schema.cut_texts import with_cut_texts
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import (
     AddBody,
     BatchBody,
@@ -40,10 +40,10 @@ _END: Final = "end"
 _NARROWING: Final = SearchBody.model_fields.keys() - {*OwnerBody.model_fields, "query", "max_text"}
 """What a search may be asked with beside whose memory is meant, and for what."""
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Operation)
+router = operations("memories", prefix="/v1/memories")
 
 
-@router.post("", response_model=AddResponse, responses={**documented(), 202: {"model": AcceptedResponse}})
+@router.post("", response_model=AddResponse, responses={202: {"model": AcceptedResponse}})
 async def add_memory(caller: Writer, body: AddBody) -> Response:
     """Add a text or messages. With `Prefer: respond-async` the work is queued, and the job holds the result."""
     owner = caller.owner_of(body)
@@ -54,7 +54,7 @@ async def add_memory(caller: Writer, body: AddBody) -> Response:
     return encoded(added_out(await add(caller.memory, call)))
 
 
-@router.post("/search", response_model=SearchResponse, responses=documented())
+@router.post("/search", response_model=SearchResponse)
 async def search_memories(caller: Reader, body: SearchBody) -> Response:
     """Search memories, the best answer first."""
     options: dict[str, Any] = {**caller.owner_of(body)}
@@ -65,7 +65,7 @@ async def search_memories(caller: Reader, body: SearchBody) -> Response:
     return encoded(with_cut_texts(_with_memories(answer), body.max_text))
 
 
-@router.get("", response_model=MemoryPage, responses=documented())
+@router.get("", response_model=MemoryPage)
 async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) -> Response:
     """List memories, the newest first."""
     owner = caller.owner_of(query)
@@ -84,7 +84,7 @@ async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) ->
     return encoded(_with_memories(page))
 
 
-@router.delete("", response_model=DeleteResponse, responses=documented())
+@router.delete("", response_model=DeleteResponse)
 async def delete_memories(
     caller: Writer,
     *,
@@ -103,21 +103,21 @@ async def delete_memories(
     return encoded({"deleted": receipt["deleted"]})
 
 
-@router.post("/delete", response_model=DeleteResponse, responses=documented())
+@router.post("/delete", response_model=DeleteResponse)
 async def delete_listed_memories(caller: Writer, body: DeleteBody) -> Response:
     """Delete several memories of one owner, as one change. They can be restored."""
     user = caller.user(body.user_id)
     return encoded(await caller.memory.maintenance.delete_memories(body.ids, user_id=user, reason=body.reason))
 
 
-@router.post("/batch", response_model=BatchAddResponse, responses=documented())
+@router.post("/batch", response_model=BatchAddResponse)
 async def add_memories(caller: Writer, body: BatchBody) -> Response:
     """Add several memories in one call. An entry that cannot be stored does not stop the others."""
     results = [await _added(caller, entry, batch=body, place=place) for place, entry in enumerate(body.memories)]
     return encoded({"results": results})
 
 
-@router.post("/forget", response_model=ObjectResponse, responses=documented())
+@router.post("/forget", response_model=ObjectResponse)
 async def forget_topic(caller: Writer, body: ForgetBody) -> Response:
     """Forget a topic, in two steps. The first call lists candidates; a second call with `confirm` deletes them."""
     options = body.model_dump(include={"keep", "also", "reason"}, exclude_none=True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import Header, Path, Query
 from starlette.responses import Response
 
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError
 from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader, Writer
 from ebbing.interfaces.http.schema.cut_texts import MaxText, with_cut_texts
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import FeedbackBody, UpdateBody
 from ebbing.interfaces.http.schema.response_models import DeleteResponse, MemoryOut, ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded, memory_out
 from ebbing.results import MemoryItem
 
-router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Operation)
+router = operations("memories", prefix="/v1/memories/{memory_id}")
 
 MemoryId = Annotated[str, Path(description="Id of a memory.")]
 User = Annotated[str | None, Query(description="Whose memory; a credential for one user needs no telling.")]
@@ -26,7 +26,7 @@ IfMatch = Annotated[str | None, Header(description="Change it only if it still h
 _TAG: Final = re.compile(r'"v(\d{1,9})"')
 
 
-@router.get("", response_model=MemoryOut, responses=documented())
+@router.get("", response_model=MemoryOut)
 async def get_memory(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
     """Get a memory. The ETag names its version."""
     item = await caller.memory.get(memory_id, user_id=caller.user(user_id))
@@ -58,7 +58,7 @@ async def update_memory(
     return _with_tag(item)
 
 
-@router.delete("", response_model=DeleteResponse, responses=documented())
+@router.delete("", response_model=DeleteResponse)
 async def delete_memory(
     caller: Writer,
     memory_id: MemoryId,
@@ -75,13 +75,13 @@ async def delete_memory(
     return encoded({"deleted": True, "id": memory_id, "change_id": done["change_id"]})
 
 
-@router.post("/restore", response_model=MemoryOut, responses=documented())
+@router.post("/restore", response_model=MemoryOut)
 async def restore_memory(caller: Writer, memory_id: MemoryId, *, user_id: User = None) -> Response:
     """Restore a memory that was deleted, faded or superseded. `superseded` names what gave way to it."""
     return _with_tag(await caller.memory.restore(memory_id, user_id=caller.user(user_id)))
 
 
-@router.get("/history", response_model=ObjectResponse, responses=documented())
+@router.get("/history", response_model=ObjectResponse)
 async def get_memory_history(
     caller: Reader, memory_id: MemoryId, *, user_id: User = None, max_text: MaxText = None
 ) -> Response:
@@ -90,7 +90,7 @@ async def get_memory_history(
     return encoded(with_cut_texts({"history": history}, max_text))
 
 
-@router.get("/explain", response_model=MemoryOut, responses=documented())
+@router.get("/explain", response_model=MemoryOut)
 async def explain_memory(
     caller: Reader, memory_id: MemoryId, *, user_id: User = None, max_text: MaxText = None
 ) -> Response:
@@ -99,7 +99,7 @@ async def explain_memory(
     return encoded(with_cut_texts(item, max_text))
 
 
-@router.get("/sources", response_model=ObjectResponse, responses=documented())
+@router.get("/sources", response_model=ObjectResponse)
 async def get_memory_sources(
     caller: Reader, memory_id: MemoryId, *, user_id: User = None, max_text: MaxText = None
 ) -> Response:
@@ -109,7 +109,7 @@ async def get_memory_sources(
     return encoded(with_cut_texts(answer, max_text))
 
 
-@router.post("/feedback", response_model=ObjectResponse, responses=documented())
+@router.post("/feedback", response_model=ObjectResponse)
 async def give_memory_feedback(
     caller: Writer, memory_id: MemoryId, *, body: FeedbackBody, user_id: User = None
 ) -> Response:

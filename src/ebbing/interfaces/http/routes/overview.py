@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from starlette.responses import Response
 
 import ebbing
 from ebbing.api.upkeep.rounds import upkeep_policy
-from ebbing.interfaces.http.errors import ProblemError, documented
+from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.request_context import Reader
 from ebbing.interfaces.http.schema.cut_texts import MaxText, with_cut_texts
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import AskBody, BrowseBody, DifferencesQuery
 from ebbing.interfaces.http.schema.response_models import MemoryPage, ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded, memory_out
 
-router = APIRouter(prefix="/v1", tags=["overview"], route_class=Operation)
+router = operations("overview", prefix="/v1")
 
 Name = Annotated[str | None, Query()]
 User = Annotated[str | None, Query(description="Whose memory; a credential for one user needs no telling.")]
@@ -25,7 +25,7 @@ MemoryId = Annotated[str, Path(description="Id of a memory.")]
 Limit = Annotated[int, Query(description="At most so many, 1 to 1,000.")]
 
 
-@router.get("/me", response_model=ObjectResponse, responses=documented())
+@router.get("/me", response_model=ObjectResponse)
 async def get_caller(caller: Reader, request: Request) -> Response:
     """Get what this credential may do, and the settings that say how memories fade."""
     principal, settings = caller.principal, caller.memory.components.settings
@@ -50,7 +50,7 @@ async def get_caller(caller: Reader, request: Request) -> Response:
     )
 
 
-@router.get("/owners", response_model=ObjectResponse, responses=documented())
+@router.get("/owners", response_model=ObjectResponse)
 async def list_owners(
     caller: Reader,
     *,
@@ -70,7 +70,7 @@ async def list_owners(
     return encoded(page)
 
 
-@router.post("/memories/list", response_model=MemoryPage, responses=documented())
+@router.post("/memories/list", response_model=MemoryPage)
 async def browse_memories(caller: Reader, body: BrowseBody) -> Response:
     """List memories by state and order, with how fresh each is and how many there are in all."""
     page = await caller.memory.overview.memories(
@@ -88,7 +88,7 @@ async def browse_memories(caller: Reader, body: BrowseBody) -> Response:
     return encoded(with_cut_texts(answer, body.max_text))
 
 
-@router.post("/ask", response_model=ObjectResponse, responses=documented())
+@router.post("/ask", response_model=ObjectResponse)
 async def ask_why(caller: Reader, body: AskBody) -> Response:
     """Search, and tell why each memory answers, what was left out and what a model would see."""
     answer = await caller.memory.overview.ask(
@@ -109,13 +109,13 @@ async def ask_why(caller: Reader, body: AskBody) -> Response:
     return encoded(with_cut_texts(made, body.max_text))
 
 
-@router.get("/facets", response_model=ObjectResponse, responses=documented())
+@router.get("/facets", response_model=ObjectResponse)
 async def count_facets(caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None) -> Response:
     """Count the memories of an owner by kind, type, state, tag and trust."""
     return encoded(await caller.memory.overview.facets(**caller.owner_ids(user_id, agent_id, run_id=run_id)))
 
 
-@router.get("/content", response_model=ObjectResponse, responses=documented())
+@router.get("/content", response_model=ObjectResponse)
 async def check_content(
     caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None
 ) -> Response:
@@ -123,7 +123,7 @@ async def check_content(
     return encoded(await caller.memory.overview.content(**caller.owner_ids(user_id, agent_id, run_id=run_id)))
 
 
-@router.get("/memories/{memory_id}/retention", response_model=ObjectResponse, responses=documented())
+@router.get("/memories/{memory_id}/retention", response_model=ObjectResponse)
 async def get_retention(
     caller: Reader,
     memory_id: MemoryId,
@@ -135,7 +135,7 @@ async def get_retention(
     return encoded(await caller.memory.overview.retention(memory_id, user_id=caller.user(user_id), days=days))
 
 
-@router.get("/memories/{memory_id}/neighbours", response_model=ObjectResponse, responses=documented())
+@router.get("/memories/{memory_id}/neighbours", response_model=ObjectResponse)
 async def list_neighbours(
     caller: Reader, memory_id: MemoryId, *, user_id: User = None, limit: Limit = 30, max_text: MaxText = None
 ) -> Response:
@@ -145,13 +145,13 @@ async def list_neighbours(
     return encoded(with_cut_texts({**near, "memories": memories}, max_text))
 
 
-@router.get("/timeline", response_model=ObjectResponse, responses=documented())
+@router.get("/timeline", response_model=ObjectResponse)
 async def get_timeline(caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None) -> Response:
     """Count the memories that came, ended and went, by day or by month."""
     return encoded(await caller.memory.overview.timeline(**caller.owner_ids(user_id, agent_id, run_id=run_id)))
 
 
-@router.get("/differences", response_model=ObjectResponse, responses=documented())
+@router.get("/differences", response_model=ObjectResponse)
 async def list_differences(caller: Reader, query: Annotated[DifferencesQuery, Query()]) -> Response:
     """List what happened to each memory between two moments, the newest first."""
     owner = caller.owner_of(query)
@@ -161,7 +161,7 @@ async def list_differences(caller: Reader, query: Annotated[DifferencesQuery, Qu
     return encoded(with_cut_texts(page, query.max_text))
 
 
-@router.get("/forecast", response_model=ObjectResponse, responses=documented())
+@router.get("/forecast", response_model=ObjectResponse)
 async def forecast_forgetting(
     caller: Reader,
     *,

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator, Reader, Writer
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import IdentityBody, MergeBody, ProfileBody
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
-router = APIRouter(prefix="/v1", tags=["people"], route_class=Operation)
+router = operations("people", prefix="/v1")
 
 UserId = Annotated[str, Path(description="Whose profile; `me` is the user of the credential.")]
 Name = Annotated[str | None, Query()]
 ME = "me"
 
 
-@router.get("/profiles/{user_id}", response_model=ObjectResponse, responses=documented())
+@router.get("/profiles/{user_id}", response_model=ObjectResponse)
 async def get_profile(caller: Reader, user_id: UserId, *, agent_id: Name = None, language: Name = None) -> Response:
     """Get the profile of a user. It is made of their memories and of manual edits."""
     owner = caller.user(_meant(user_id, caller.principal.user))
     return encoded(await caller.memory.profiles.get(user_id=owner, agent_id=agent_id, language=language))
 
 
-@router.put("/profiles/{user_id}", response_model=ObjectResponse, responses=documented())
+@router.put("/profiles/{user_id}", response_model=ObjectResponse)
 async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) -> Response:
     """Edit the profile of a user. An edit takes precedence over memories until it is undone."""
     owner = caller.user(_meant(user_id, caller.principal.user))
@@ -39,7 +38,7 @@ async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) ->
     return encoded(edited)
 
 
-@router.get("/profiles/{user_id}/questions", response_model=ObjectResponse, responses=documented())
+@router.get("/profiles/{user_id}/questions", response_model=ObjectResponse)
 async def suggest_questions(caller: Reader, user_id: UserId, *, language: Name = None, limit: int = 3) -> Response:
     """Suggest questions about what is not yet known of a user."""
     owner = caller.user(_meant(user_id, caller.principal.user))
@@ -48,7 +47,7 @@ async def suggest_questions(caller: Reader, user_id: UserId, *, language: Name =
     )
 
 
-@router.get("/graph", response_model=ObjectResponse, responses=documented())
+@router.get("/graph", response_model=ObjectResponse)
 async def get_graph(
     caller: Reader,
     *,
@@ -73,7 +72,7 @@ async def get_graph(
     return encoded(answer)
 
 
-@router.get("/identities", response_model=ObjectResponse, responses=documented())
+@router.get("/identities", response_model=ObjectResponse)
 async def list_identities(
     caller: Administrator, *, user_id: Name = None, limit: int = 100, cursor: Name = None
 ) -> Response:
@@ -81,7 +80,7 @@ async def list_identities(
     return encoded(await caller.memory.identities.list(user_id=user_id, limit=limit, cursor=cursor))
 
 
-@router.post("/identities", response_model=ObjectResponse, responses=documented())
+@router.post("/identities", response_model=ObjectResponse)
 async def resolve_identity(caller: Administrator, body: IdentityBody) -> Response:
     """Get the user behind a name in a channel. With `user_id`, link the name to that user from now on."""
     if body.user_id is None:
@@ -89,13 +88,13 @@ async def resolve_identity(caller: Administrator, body: IdentityBody) -> Respons
     return encoded(await caller.memory.identities.link(body.channel, body.channel_user_id, user_id=body.user_id))
 
 
-@router.post("/identities/merges", response_model=ObjectResponse, responses=documented())
+@router.post("/identities/merges", response_model=ObjectResponse)
 async def merge_users(caller: Administrator, body: MergeBody) -> Response:
     """Merge two users into one. All memories of the source move to the target."""
     return encoded(await caller.memory.identities.merge(body.target_user_id, body.source_user_id))
 
 
-@router.delete("/identities/merges/{merge_id}", response_model=ObjectResponse, responses=documented())
+@router.delete("/identities/merges/{merge_id}", response_model=ObjectResponse)
 async def undo_user_merge(caller: Administrator, merge_id: int) -> Response:
     """Undo a merge of two users."""
     return encoded(await caller.memory.identities.unmerge(merge_id))

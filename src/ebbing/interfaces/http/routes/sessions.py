@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.responses import Response
 
 from ebbing.api.sessions.session import AsyncSession
 from ebbing.domain.errors import StoreError
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import (
     ContextBody,
     OwnerBody,
@@ -24,12 +23,12 @@ from ebbing.interfaces.http.schema.response_models import ObjectResponse, Search
 from ebbing.interfaces.http.schema.responses import Item, encoded, memory_out
 from ebbing.results import ContextAnswer
 
-router = APIRouter(prefix="/v1", tags=["conversations"], route_class=Operation)
+router = operations("conversations", prefix="/v1")
 
 SessionId = Annotated[str, Path(description="Name of the conversation: its run_id.")]
 
 
-@router.post("/context", response_model=ObjectResponse, responses=documented())
+@router.post("/context", response_model=ObjectResponse)
 async def get_context(caller: Reader, body: ContextBody) -> Response:
     """Get a context block for a prompt. It holds profile, relevant and recent memories within a token budget."""
     ids = {"user_id", "agent_id", "run_id"}
@@ -38,7 +37,7 @@ async def get_context(caller: Reader, body: ContextBody) -> Response:
     return encoded(_context_out(await caller.memory.get_context(fields.pop("query", None), **owner, **fields)))
 
 
-@router.post("/sessions/{session_id}/messages", response_model=ObjectResponse, responses=documented())
+@router.post("/sessions/{session_id}/messages", response_model=ObjectResponse)
 async def add_session_messages(caller: Writer, session_id: SessionId, *, body: SessionMessagesBody) -> Response:
     """Add messages to a session. They are at hand at once, and remembered when the session ends."""
     session = _session(caller, session_id, body=body, infer=body.infer)
@@ -46,7 +45,7 @@ async def add_session_messages(caller: Writer, session_id: SessionId, *, body: S
     return encoded(await _conversation(session, caller))
 
 
-@router.post("/sessions/{session_id}/private", response_model=ObjectResponse, responses=documented())
+@router.post("/sessions/{session_id}/private", response_model=ObjectResponse)
 async def set_private(caller: Writer, session_id: SessionId, *, body: PrivateBody) -> Response:
     """Take a conversation off the record. Nothing of it is written until this is false again or the session ends."""
     session = _session(caller, session_id, body=body)
@@ -55,7 +54,7 @@ async def set_private(caller: Writer, session_id: SessionId, *, body: PrivateBod
     return encoded({"session_id": session.run_id, "private": session.private})
 
 
-@router.get("/sessions/{session_id}/messages", response_model=ObjectResponse, responses=documented())
+@router.get("/sessions/{session_id}/messages", response_model=ObjectResponse)
 async def list_session_messages(
     caller: Reader,
     session_id: SessionId,
@@ -68,7 +67,7 @@ async def list_session_messages(
     return encoded(await _conversation(session, caller))
 
 
-@router.post("/sessions/{session_id}/search", response_model=SearchResponse, responses=documented())
+@router.post("/sessions/{session_id}/search", response_model=SearchResponse)
 async def search_in_session(caller: Reader, session_id: SessionId, *, body: SessionSearchBody) -> Response:
     """Search memories, with the messages of the session first."""
     session = _session(caller, session_id, body=body)
@@ -78,7 +77,7 @@ async def search_in_session(caller: Reader, session_id: SessionId, *, body: Sess
     return encoded({"memories": [memory_out(hit) for hit in answer["results"]], **rest})
 
 
-@router.post("/sessions/{session_id}/context", response_model=ObjectResponse, responses=documented())
+@router.post("/sessions/{session_id}/context", response_model=ObjectResponse)
 async def get_session_context(caller: Reader, session_id: SessionId, *, body: SessionContextBody) -> Response:
     """Get a context block for the next answer of a session."""
     session = _session(caller, session_id, body=body)
@@ -86,7 +85,7 @@ async def get_session_context(caller: Reader, session_id: SessionId, *, body: Se
     return encoded(_context_out(await session.get_context(body.query, max_tokens=body.max_tokens)))
 
 
-@router.post("/sessions/{session_id}/end", response_model=ObjectResponse, responses=documented())
+@router.post("/sessions/{session_id}/end", response_model=ObjectResponse)
 async def end_session(caller: Writer, session_id: SessionId, *, body: OwnerBody) -> Response:
     """End a session and remember its messages. `remembered` is false if that has to be tried again."""
     session = _session(caller, session_id, body=body)

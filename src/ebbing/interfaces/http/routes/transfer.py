@@ -6,13 +6,12 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Caller, OwnerParams, Reader, Writer
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import Item, encoded
 from ebbing.results import ExportPage
@@ -24,12 +23,12 @@ MAX_LINE_BYTES: Final = 2**20
 _SHOWN_REFUSALS: Final = 1_000
 """Refused records that are named in the answer."""
 
-router = APIRouter(prefix="/v1", tags=["moving"], route_class=Operation)
+router = operations("moving", prefix="/v1")
 
 Name = Annotated[str | None, Query()]
 
 
-@router.get("/export", response_class=Response, responses={**documented(), 200: {"content": {LINES: {}}}})
+@router.get("/export", response_class=Response, responses={200: {"content": {LINES: {}}}})
 async def export_memories(
     caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None
 ) -> StreamingResponse:
@@ -46,7 +45,6 @@ async def export_memories(
 @router.post(
     "/import",
     response_model=ObjectResponse,
-    responses=documented(),
     openapi_extra={"requestBody": {"content": {LINES: {"schema": {"type": "string"}}}, "required": True}},
 )
 async def import_memories(caller: Writer, request: Request, *, user_id: Name = None) -> Response:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote
 
+from fastapi import APIRouter
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
@@ -15,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from ebbing.domain.errors import InvalidInputError
+from ebbing.interfaces.http.errors import documented
 
 _PREFIXES: Final = {"mem0 platform": "mem0_", "mem0 open source": "mem0_oss_"}
 _OF_EVERY_MEM0_CALL: Final = frozenset({"org_id", "project_id"})
@@ -74,6 +76,11 @@ class PassedOn(Operation):
 
     def _refuse_unknown(self, _: Iterable[str]) -> None:
         """Refuse nothing."""
+
+
+def operations(tag: str, *, prefix: str = "", route_class: type[Operation] = Operation) -> APIRouter:
+    """Return a router whose operations stand under a tag, with the problems that every route may answer with."""
+    return APIRouter(prefix=prefix, tags=[tag], route_class=route_class, responses=documented())
 
 
 def _query_parameters(dependant: Dependant) -> Iterator[Any]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -57,6 +58,7 @@ def rules() -> list[Rule]:
             _date,
             YEAR_HEADS,
         ),
+        Rule(rf"{month}\s(?P<d>{_DAY})\s?[日号](?P<d2>(?!))?", _date, YEAR_HEADS),
         Rule(rf"{month}的?(?P<d>\d\d?){_TO}(?P<d2>\d\d?)[日号]", _date, YEAR_HEADS),
         Rule(rf"{YEAR}(?![级代])", _year, YEAR_HEADS),
         Rule(rf"(?:{YEAR}的?)?(?P<part>{part_of_year})", _part_of_year, YEAR_HEADS + "年第"),
@@ -127,7 +129,7 @@ def _part_of_year(match: re.Match[str], context: DateContext) -> Reading:
         period = calendar.quarter(at, number(match["q"]) - 1)
     else:
         period = calendar.part(calendar.year(at), {"初": "start", "底": "end", "末": "end"}.get(word[-1], "mid"))
-    return Reading(period, explicit=bool(match["y"]))
+    return Reading(period, explicit=bool(match["y"]), guess="year" if year is None and not match["q"] else "")
 
 
 def _part_of_month(match: re.Match[str], context: DateContext) -> Reading:
@@ -136,7 +138,7 @@ def _part_of_month(match: re.Match[str], context: DateContext) -> Reading:
     first, last = _THIRDS[match["part"]]
     end = min(start + last * calendar.DAY, whole.period.end)
     period = Period(start + first * calendar.DAY, end, "range")
-    return Reading(period, explicit=whole.explicit, yearless=whole.yearless, doubtful=whole.doubtful)
+    return Reading(period, explicit=whole.explicit, yearless=whole.yearless, doubtful=whole.doubtful, guess=whole.guess)
 
 
 def _month_of(match: re.Match[str], context: DateContext) -> Reading:
@@ -168,7 +170,7 @@ def _nth_of_month(match: re.Match[str], context: DateContext) -> Reading:
         period = Period(begin, begin + 7 * calendar.DAY, "week")
     if period.start >= whole.period.end:
         raise ValueError("this month has no such week")
-    return Reading(period, explicit=whole.explicit, yearless=whole.yearless)
+    return Reading(period, explicit=whole.explicit, yearless=whole.yearless, guess=whole.guess)
 
 
 def _lone_day(match: re.Match[str], context: DateContext) -> Reading:
@@ -194,7 +196,7 @@ def _season(match: re.Match[str], context: DateContext) -> Reading | None:
         return Reading([item for item in every if item.end <= context.now][-1])
     if match["this"] == "下个":
         return Reading(next(item for item in every if item.start > context.now))
-    return context.unmarked(every, "none" if match["this"] else way)
+    return replace(context.unmarked(every, "none" if match["this"] else way), guess="" if match["this"] else "year")
 
 
 def _holiday(match: re.Match[str], context: DateContext) -> Reading:

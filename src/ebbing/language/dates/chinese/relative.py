@@ -46,7 +46,12 @@ _BRIEF: Final = {"前": -2, "昨": -1, "今": 0, "明": 1}
 _AHEAD: Final = frozenset(("未来", "接下来", "今后", "往后", "随后"))
 _INBORN: Final = "(?!的?因素|性|培养|形成|努力|习得)"
 """What follows 后天 where it means "acquired"."""
+_DATE_OF: Final = "(?!(?<=日)期)"
+"""What follows 明日 where it is a part of 注明日期."""
 _WAY: Final = "(?P<way>以前|之前|前(?![面后往途提任台辈景沿])|以后|之后|后(?![面来果续期台悔勤]))"
+_EVENING: Final = 1_080
+_SMALL_HOURS: Final = 4
+"""晚上三点 is after midnight, 晚上五点 before it."""
 _MINUTES: Final = r"半|一刻|三刻|\d\d?(?=分)|\d\d(?!\d)|[一二三四五]?十[一二三四五六七八九]?|零[一二三四五六七八九]"
 
 
@@ -56,8 +61,8 @@ def rules() -> list[Rule]:
     whole_parts = [part for part in WORDS["parts_of_day"] if len(part) > 1 and part != "大早"]
     part_heads = "".join(part[0] for part in WORDS["parts_of_day"])
     return [
-        Rule(rf"(?P<name>{'|'.join(_DAYS)}){_INBORN}", _named_day, "大前昨今明后"),
-        Rule(rf"(?P<name>[前昨今明])(?P<part>{parts})", _brief_day, "前昨今明"),
+        Rule(rf"(?P<name>{'|'.join(_DAYS)}){_INBORN}{_DATE_OF}", _named_day, "大前昨今明后"),
+        Rule(rf"(?P<name>(?<![\u4e00-\u9fff])前|[昨今明])(?P<part>{parts})", _brief_day, "前昨今明"),
         Rule(
             rf"(?:(?P<rw>{SHIFT})个?)?(?<![一二两三四五六七八九十几\d每半]){WEEK}(?P<wd>[一二三四五六日天末])(?![个次年圈遍])",
             _weekday,
@@ -104,12 +109,14 @@ def _weekday(match: re.Match[str], context: DateContext) -> Reading:
     else:
         days = [calendar.weekday(context.now, which, weeks=shift) for shift in (-1, 0, 1)]
         day = context.unmarked(days, looks(match, context)).period
-    return Reading(Period(day.start, day.start + 2 * calendar.DAY, "range") if match["wd"] == "末" else day)
+    period = Period(day.start, day.start + 2 * calendar.DAY, "range") if match["wd"] == "末" else day
+    return Reading(period, guess="" if match["rw"] else "week")
 
 
 def _relative_unit(match: re.Match[str], context: DateContext) -> Reading:
     unit = UNITS[match["unit"]]
-    return Reading(calendar.PERIODS[unit](context.now, SHIFTS[match["rel"]]))
+    counts = match["rel"] in {"这", "本"} and "一" in match[0]  # 这一个月 is one that ends or begins today
+    return Reading(calendar.PERIODS[unit](context.now, SHIFTS[match["rel"]]), guess="extent" if counts else "")
 
 
 def _ago(match: re.Match[str], context: DateContext) -> Reading | None:
@@ -133,7 +140,8 @@ def _stretch(match: re.Match[str], context: DateContext) -> Reading | None:
     if not amount:
         return None
     ahead = match["rel"] in _AHEAD
-    return Reading(calendar.stretch(context.now, amount[1], count=amount[0][1] if ahead else -amount[0][1]))
+    period = calendar.stretch(context.now, amount[1], count=amount[0][1] if ahead else -amount[0][1])
+    return Reading(period, guess="extent")
 
 
 def _vague(match: re.Match[str], context: DateContext) -> Reading:
@@ -141,15 +149,15 @@ def _vague(match: re.Match[str], context: DateContext) -> Reading:
     high = {"几": 7.0, "些": 10.0, "两": 3.0}[match["n"]]
     unit = {"日子": "day"}.get(match["unit"]) or UNITS[match["unit"]]
     if match["rel"] == "这":
-        return Reading(calendar.stretch(context.now, unit, count=-high))
-    return Reading(calendar.away(context.now, unit, counts=(-high, -1)))
+        return Reading(calendar.stretch(context.now, unit, count=-high), guess="extent")
+    return Reading(calendar.away(context.now, unit, counts=(-high, -1)), guess="extent")
 
 
 def _while(match: re.Match[str], context: DateContext) -> Reading:
     """前阵子 is a month or two ago, 这段时间 the last two months."""
     if match["rel"] == "这":
-        return Reading(calendar.stretch(context.now, "month", count=-2))
-    return Reading(calendar.away(context.now, "month", counts=(-2, -1)))
+        return Reading(calendar.stretch(context.now, "month", count=-2), guess="extent")
+    return Reading(calendar.away(context.now, "month", counts=(-2, -1)), guess="extent")
 
 
 def _clock(match: re.Match[str], _: DateContext) -> TimeOfDay | None:
@@ -160,10 +168,14 @@ def _clock(match: re.Match[str], _: DateContext) -> TimeOfDay | None:
     if hour > 24 or minute > 59:
         return None
     first = WORDS["parts_of_day"].get(part, (0, 0))[0]
-    if hour < 12 and first >= 660 and not (part in {"半夜", "深夜", "午夜", "夜里"} and hour < 6):
+    if first == _EVENING and 0 < hour < _SMALL_HOURS:
+        hour += 24
+    elif hour < 12 and first >= 660 and not (part in {"半夜", "深夜", "午夜", "夜里"} and hour < 6):
         hour += 0 if part in {"中午", "午"} and hour > 9 else 12
-    start = 60 * hour + minute
-    return TimeOfDay(start, start + 1, "minute") if word else TimeOfDay(start, start + 60)
+    start, is_bare = 60 * hour + minute, not part and hour <= 12
+    if word:
+        return TimeOfDay(start, start + 1, "minute", is_bare=is_bare)
+    return TimeOfDay(start, start + 60, is_bare=is_bare)
 
 
 def _part_of_day(match: re.Match[str], _: DateContext) -> TimeOfDay:

@@ -45,7 +45,7 @@ YEARS: Final = {
     "下一年": 1,
     "后年": 2,
 }
-YEAR: Final = rf"(?:(?P<y>\d{{4}}|[{DIGITS}]{{4}}|(?<!\d)\d\d)\s?年|(?P<ry>{'|'.join(YEARS)}))"
+YEAR: Final = rf"(?:(?P<y>\d{{4}}|[{DIGITS}]{{4}}|(?<!\d)\d\d)\s?年|(?!(?<=以)前年)(?P<ry>{'|'.join(YEARS)}))"
 SHIFTS: Final = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 SHIFT: Final = "上上|上|这|本|下下|下"
 MONTH: Final = rf"(?:(?P<m>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])\s?月(?:份)?|(?P<rm>{SHIFT})个?月(?:份)?)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -31,7 +32,10 @@ _INTRODUCED: Final = re.compile(
     r"\b(?:in|since|during|until|till|before|after|of|between|early|late|mid|around|throughout|and|through|for|on)\s"
     r"(?:the\s)?$|mid-$"
 )
+_DOT: Final = rf"(?:(?<=\b(?:{'|'.join(month for month in WORDS['months'] if month != 'may')}))\.)?"
+"""Behind a month that is cut short; behind any other it ends the sentence."""
 _BETWEEN: Final = re.compile(r"\bbetween\s$")
+_ENDS_THERE: Final = re.compile(r"\s*(?:[.,;:!?)]|$)")
 _IN: Final = re.compile(r"\b(?:in|during|over|since)\sthe\s$|\bin\s$")
 
 
@@ -41,24 +45,24 @@ def rules() -> list[Rule]:
     counted = rf"(?!\s*(?:{WORDS['counted']})\b)"
     return [
         Rule(
-            rf"(?P<mon>{MONTH})\b\.?\s+(?:the\s+)?(?P<d>\d\d?)(?P<th>{th})?"
+            rf"(?P<mon>{MONTH})\b{_DOT}\s+(?:the\s+)?(?P<d>\d\d?)(?P<th>{th})?"
             rf"(?:\s*(?:-|–|to|through|until)\s*(?P<d2>\d\d?){th}?)?(?![\d%]|[:.,]\d){counted}{YEAR}?",
             _day_of_month,
             MONTHS,
         ),
         Rule(
             rf"(?P<d>\d\d?){th}?(?:\s*(?:-|–|to|through|until|and)\s*(?P<d2>\d\d?){th}?)?\s+(?P<th>of\s+)?"
-            rf"(?P<mon>{MONTH})\b\.?{YEAR}?",
+            rf"(?P<mon>{MONTH})\b{_DOT}{YEAR}?",
             _day_of_month,
             "0",
         ),
         Rule(
-            rf"(?P<m1>{MONTH})\b\.?(?:,?\s+(?P<y1>(?:19|20)\d\d))?"
-            rf"(?:\s*[-–]\s*|\s+(?:to|through|until|till|(?P<and>and))\s+)(?P<mon>{MONTH})\b\.?(?!\s+\d\d?\b){YEAR}?",
+            rf"(?P<m1>{MONTH})\b{_DOT}(?:,?\s+(?P<y1>(?:19|20)\d\d))?"
+            rf"(?:\s*[-–]\s*|\s+(?:to|through|until|till|(?P<and>and))\s+)(?P<mon>{MONTH})\b{_DOT}(?!\s+\d\d?\b){YEAR}?",
             _month_to_month,
             MONTHS,
         ),
-        Rule(rf"(?P<mon>{MONTH})\b\.?(?!['’]){YEAR}?", _month_of_year, MONTHS),
+        Rule(rf"(?P<mon>{MONTH})\b{_DOT}(?!['’]){YEAR}?", _month_of_year, MONTHS),
         Rule(rf"(?P<rel>last|next|this|past|previous|coming)\s+(?P<mon>{MONTH})\b", _relative_month, RELATIVES),
         Rule(r"(?:the\s+)?(?P<century>19|20)(?P<tens>\d0)['’]?s\b", _decade, ("the", "0")),
         Rule(r"the\s+(?P<century>)['’]?(?P<tens>\d0)['’]?s\b", _decade, ("the",)),
@@ -106,7 +110,8 @@ def _in_year(match: re.Match[str], context: DateContext, *, period: Callable[[da
 def _day_of_month(match: re.Match[str], context: DateContext) -> Reading | None:
     name, day, last = match["mon"], int(match["d"]), match["d2"]
     sure = match["y"] or match["ry"] or match["th"] or last
-    if not sure and name in {"may", "march", "mar", "sat"} and not context.text[match.start("mon")].isupper():
+    is_plain = not sure and name in {"may", "march", "mar", "sat"} and not context.text[match.start("mon")].isupper()
+    if is_plain and not (match.start("d") < match.start("mon") and _ENDS_THERE.match(context.folded, match.end())):
         return None
 
     def period(at: datetime, year: int) -> Period:
@@ -252,4 +257,4 @@ def _holiday(match: re.Match[str], context: DateContext) -> Reading:
     if match["rel"]:
         return _relative(match, context, period=feast.period)
     reading = _in_year(match, context, period=feast.period)
-    return Reading(reading.period, explicit=reading.explicit, doubtful=reading.doubtful)
+    return replace(reading, yearless=False, in_year=None)

@@ -29,7 +29,7 @@ from ebbing.language.dates.english.words import (
     shift,
     weekday_number,
 )
-from ebbing.language.dates.grammar import DateContext, Reading, Rule
+from ebbing.language.dates.grammar import DateContext, Guess, Reading, Rule
 
 _HABIT: Final = re.compile(r"\b(?:every|each|most|alternate)\s(?:other\s)?$")
 _ON: Final = re.compile(r"\b(?:on|by|until)\s$")
@@ -66,10 +66,10 @@ def rules() -> list[Rule]:
             RELATIVES,
         ),
         Rule(
-            r"the\s+(?P<unit>week|weekend|month|year)\s+(?P<twice>before\s+last|after\s+next)\b"
+            r"(?:the\s+)?(?P<unit>week|weekend|month|year)\s+(?P<twice>before\s+last|after\s+next)\b"
             r"(?!\s+(?:week|month|year))",
             _second_unit,
-            ("the",),
+            ("the", "week", "weekend", "month", "year"),
         ),
         Rule(r"the\s+night\s+before\s+last\b", _night_before_last, ("the",)),
         Rule(
@@ -111,7 +111,7 @@ def _named_night(match: re.Match[str], context: DateContext) -> Reading:
 
 
 def _other_day(_: re.Match[str], context: DateContext) -> Reading:
-    return Reading(calendar.away(context.now, "day", counts=(-7, -1)))
+    return Reading(calendar.away(context.now, "day", counts=(-7, -1)), guess="extent")
 
 
 def _relative_unit(match: re.Match[str], context: DateContext) -> Reading:
@@ -179,7 +179,8 @@ def _weekday(match: re.Match[str], context: DateContext) -> Reading | None:
     if direction == "none" and follows(_BEGINNING, match, context=context):
         direction = "future"
     # "The Saturday" is one that was spoken of before.
-    return Reading(context.unmarked(days, direction).period, doubtful=follows(_THE, match, context=context))
+    doubtful = follows(_THE, match, context=context)
+    return Reading(context.unmarked(days, direction).period, doubtful=doubtful, guess="week")
 
 
 def _weekdays_ago(match: re.Match[str], context: DateContext) -> Reading:
@@ -191,7 +192,8 @@ def _weekdays_ago(match: re.Match[str], context: DateContext) -> Reading:
 
 def _lone_weekend(match: re.Match[str], context: DateContext) -> Reading:
     weekends = [calendar.weekend(context.now, item) for item in (-1, 0, 1)]
-    return Reading(context.unmarked(weekends, looks(match, context)).period)
+    guess: Guess = "week" if match[0].startswith("the") else "extent"
+    return Reading(context.unmarked(weekends, looks(match, context)).period, guess=guess)
 
 
 def _ago(match: re.Match[str], context: DateContext) -> Reading:
@@ -215,12 +217,12 @@ def _in_future(match: re.Match[str], context: DateContext) -> Reading | None:
 def _stretch(match: re.Match[str], context: DateContext) -> Reading:
     (_, high), unit = quantity(match)
     back = match["rel"] in {"last", "past", "previous"}
-    return Reading(calendar.stretch(context.now, unit, count=-high if back else high))
+    return Reading(calendar.stretch(context.now, unit, count=-high if back else high), guess="extent")
 
 
 def _oclock(match: re.Match[str], _: DateContext) -> TimeOfDay | None:
     hour = int(bounds(match["n"])[0])
-    return TimeOfDay(60 * hour, 60 * hour + 60) if hour < 24 else None
+    return TimeOfDay(60 * hour, 60 * hour + 60, is_bare=hour <= 12) if hour < 24 else None
 
 
 def _part_of_day(match: re.Match[str], _: DateContext) -> TimeOfDay:

@@ -6,18 +6,18 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from starlette.responses import Response
 
 from ebbing.domain.errors import EbbingError, NotFoundError
-from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
+from ebbing.interfaces.http.errors import ProblemError, problem_of
 from ebbing.interfaces.http.mem0.owner_params import owner_of
 from ebbing.interfaces.http.mem0.queries import MOST_PAGE, erased, erasure_message, listed, owners_meant, paged
 from ebbing.interfaces.http.mem0.request_models import BatchIn, EntitiesQuery, ExportIn, FeedbackIn, SummaryIn
 from ebbing.interfaces.http.mem0.responses import Item, platform_item
 from ebbing.interfaces.http.mem0.routes.events import events_of
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
@@ -33,29 +33,28 @@ class Entity:
     memories: int
 
 
-router = APIRouter(tags=["mem0 platform"], route_class=Operation)
+router = operations("mem0 platform")
 
 
-@router.get("/v1/ping/", response_model=ObjectResponse, responses=documented())
+@router.get("/v1/ping/", response_model=ObjectResponse)
 async def ping(caller: Reader) -> Response:
     """Check the credential. Organisation and project are the tenant."""
     tenant = caller.principal.tenant
     return encoded({"status": "ok", "org_id": tenant, "project_id": tenant, "user_email": f"{tenant}@localhost"})
 
 
-@router.get("/v1/entities/", response_model=ObjectResponse, responses=documented())
+@router.get("/v1/entities/", response_model=ObjectResponse)
 async def list_entities(caller: Reader, query: Annotated[EntitiesQuery, Query()]) -> Response:
     """List the users, agents, apps and runs that have memories."""
     entities = [entity_out(item, caller.principal.tenant) for item in await entities_of(caller)]
-    counts = {
-        f"total_{kind}s": sum(entity["type"] == kind for entity in entities) for kind in ("user", "agent", "run", "app")
-    }
+    by_type = Counter(entity["type"] for entity in entities)
+    counts = {f"total_{kind}s": by_type[kind] for kind in ("user", "agent", "run", "app")}
     size = query.page_size or max(1, len(entities))
     page = paged(entities, page=query.page or 1, size=min(size, MOST_PAGE), path="/v1/entities/")
     return encoded({**page, **counts})
 
 
-@router.delete("/v2/entities/{kind}/{name}/", response_model=ObjectResponse, responses=documented())
+@router.delete("/v2/entities/{kind}/{name}/", response_model=ObjectResponse)
 async def delete_entity(
     caller: Writer, kind: Kind, *, name: Annotated[str, Path(description="Its id.")], request: Request
 ) -> Response:
@@ -66,7 +65,7 @@ async def delete_entity(
     return encoded({"message": message, "event_id": event, "deleted": counts})
 
 
-@router.put("/v1/batch/", response_model=ObjectResponse, responses=documented())
+@router.put("/v1/batch/", response_model=ObjectResponse)
 async def update_memories(caller: Writer, body: BatchIn) -> Response:
     """Update several memories. An entry that cannot be changed does not stop the others."""
     failed: list[Item] = []
@@ -78,7 +77,7 @@ async def update_memories(caller: Writer, body: BatchIn) -> Response:
     return _batch_answer("updated", body, failed=failed)
 
 
-@router.delete("/v1/batch/", response_model=ObjectResponse, responses=documented())
+@router.delete("/v1/batch/", response_model=ObjectResponse)
 async def batch_delete_memories(caller: Writer, body: BatchIn) -> Response:
     """Delete several memories. An entry that cannot be deleted does not stop the others."""
     failed: list[Item] = []
@@ -90,7 +89,7 @@ async def batch_delete_memories(caller: Writer, body: BatchIn) -> Response:
     return _batch_answer("deleted", body, failed=failed)
 
 
-@router.post("/v1/feedback/", response_model=ObjectResponse, responses=documented())
+@router.post("/v1/feedback/", response_model=ObjectResponse)
 async def give_feedback(caller: Writer, body: FeedbackIn) -> Response:
     """Rate a memory. Without `feedback` nothing is stored."""
     if body.feedback is None:
@@ -104,7 +103,7 @@ async def give_feedback(caller: Writer, body: FeedbackIn) -> Response:
     return encoded({"id": answer["id"], "feedback": body.feedback, "feedback_reason": answer["reason"]})
 
 
-@router.post("/v1/exports/", status_code=201, response_model=ObjectResponse, responses=documented())
+@router.post("/v1/exports/", status_code=201, response_model=ObjectResponse)
 async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Create an export of memories. `POST /v1/exports/get/` returns them; a schema is not applied."""
     owner_queries = await owners_meant(caller, body.model_dump())
@@ -116,7 +115,7 @@ async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> 
     return encoded({"message": message, "id": export}, status=201)
 
 
-@router.post("/v1/exports/get/", response_model=ObjectResponse, responses=documented())
+@router.post("/v1/exports/get/", response_model=ObjectResponse)
 async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Get the memories of an export, or those that filters name."""
     if body.memory_export_id is None:
@@ -130,14 +129,15 @@ async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Res
     return encoded({"count": len(items), "results": items})
 
 
-@router.post("/v1/summary/", response_model=ObjectResponse, responses=documented())
+@router.post("/v1/summary/", response_model=ObjectResponse)
 async def get_summary(caller: Reader, body: SummaryIn) -> Response:
     """Summarize who somebody is, from their memories."""
-    summaries = [
-        (await caller.memory.get_context(**item.owner))["profile_summary"]
-        for item in await owners_meant(caller, body.model_dump())
-    ]
-    return encoded({"summary": "\n".join(filter(None, summaries))})
+    summaries: list[str] = []
+    for item in await owners_meant(caller, body.model_dump()):
+        context = await caller.memory.get_context(**item.owner)
+        if context["profile_summary"]:
+            summaries.append(context["profile_summary"])
+    return encoded({"summary": "\n".join(summaries)})
 
 
 async def entities_of(caller: Caller) -> list[Entity]:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from ebbing.domain.errors import NotFoundError
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.mem0.owner_params import OwnerQuery
 from ebbing.interfaces.http.mem0.responses import Item
 from ebbing.interfaces.http.request_context import Caller, Reader
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
@@ -25,7 +24,7 @@ MAX_EVENTS: Final = 10_000
 """Events of all tenants that are remembered, until the service stops."""
 _PAGE: Final = 100
 
-router = APIRouter(prefix="/v1", tags=["mem0 platform"], route_class=Operation)
+router = operations("mem0 platform", prefix="/v1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def events_of(request: Request) -> Events:
     return events
 
 
-@router.get("/events/", response_model=ObjectResponse, responses=documented())
+@router.get("/events/", response_model=ObjectResponse)
 async def list_events(caller: Reader, request: Request) -> Response:
     """List the last events, the newest first, at most 100."""
     events = events_of(request).of(caller)
@@ -112,7 +111,7 @@ async def list_events(caller: Reader, request: Request) -> Response:
     return encoded({"count": len(events), "next": None, "previous": None, "results": shown})
 
 
-@router.get("/event/{event_id}/", response_model=ObjectResponse, responses=documented())
+@router.get("/event/{event_id}/", response_model=ObjectResponse)
 async def get_event(caller: Reader, event_id: str, *, request: Request) -> Response:
     """Get an event by the id that an add or an erasure returned."""
     return encoded(event_out(events_of(request).get(caller, event_id)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError, MissingOwnerError
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.mem0.narrowing import chosen
 from ebbing.interfaces.http.mem0.owner_params import owner_of, said_filters
 from ebbing.interfaces.http.mem0.queries import (
@@ -27,7 +26,7 @@ from ebbing.interfaces.http.mem0.request_models import AddIn, ChangeIn, IdsQuery
 from ebbing.interfaces.http.mem0.responses import Item, change_out, end_of, platform_hit, platform_item
 from ebbing.interfaces.http.mem0.routes.events import Events, events_of
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 from ebbing.remember.edit import NEVER
@@ -37,10 +36,10 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 PAGE_SIZE = 100
 MemoryId = Annotated[str, Path(description="Id of a memory.")]
 
-router = APIRouter(tags=["mem0 platform"], route_class=Operation)
+router = operations("mem0 platform")
 
 
-@router.post("/v3/memories/add/", response_model=ObjectResponse, responses=documented())
+@router.post("/v3/memories/add/", response_model=ObjectResponse)
 async def add_memories(caller: Writer, body: AddIn, *, request: Request) -> Response:
     """Add messages. The work is done when this answers, so the status is never `PENDING`."""
     results = await added(caller, body.model_dump())
@@ -53,13 +52,13 @@ async def add_memories(caller: Writer, body: AddIn, *, request: Request) -> Resp
     return encoded({**answer, "ignored": body.ignored} if body.ignored else answer)
 
 
-@router.post("/v3/memories/search/", response_model=ObjectResponse, responses=documented())
+@router.post("/v3/memories/search/", response_model=ObjectResponse)
 async def search_memories(caller: Reader, body: SearchIn) -> Response:
     """Search memories, the best answer first."""
     return encoded({"results": await _hits(caller, body)})
 
 
-@router.post("/v3/memories/", response_model=ObjectResponse, responses=documented())
+@router.post("/v3/memories/", response_model=ObjectResponse)
 async def list_memories(
     caller: Reader, body: ListIn, *, page: int | None = None, page_size: int | None = None
 ) -> Response:
@@ -67,7 +66,7 @@ async def list_memories(
     return encoded(await _page(caller, body.model_dump(), page=page, page_size=page_size, path="/v3/memories/"))
 
 
-@router.get("/v1/memories/{memory_id}/", response_model=ObjectResponse, responses=documented())
+@router.get("/v1/memories/{memory_id}/", response_model=ObjectResponse)
 async def get_memory(caller: Reader, memory_id: MemoryId) -> Response:
     """Get a memory."""
     item = await caller.memory.get(memory_id, user_id=caller.user())
@@ -78,14 +77,14 @@ async def get_memory(caller: Reader, memory_id: MemoryId) -> Response:
     return encoded(platform_item(item))
 
 
-@router.put("/v1/memories/{memory_id}/", response_model=ObjectResponse, responses=documented())
+@router.put("/v1/memories/{memory_id}/", response_model=ObjectResponse)
 async def update_memory(caller: Writer, memory_id: MemoryId, *, body: ChangeIn) -> Response:
     """Update the text, metadata or expiration date of a memory."""
     item = platform_item(await changed(caller, memory_id, body=body))
     return encoded(item if body.timestamp is None else {**item, "ignored": ["timestamp"]})
 
 
-@router.delete("/v1/memories/{memory_id}/", response_model=ObjectResponse, responses=documented())
+@router.delete("/v1/memories/{memory_id}/", response_model=ObjectResponse)
 async def delete_memory(
     caller: Writer,
     memory_id: MemoryId,
@@ -97,7 +96,7 @@ async def delete_memory(
     return encoded({"message": "Memory deleted successfully!"})
 
 
-@router.get("/v1/memories/{memory_id}/history/", response_model=list[ObjectResponse], responses=documented())
+@router.get("/v1/memories/{memory_id}/history/", response_model=list[ObjectResponse])
 async def get_memory_history(caller: Reader, memory_id: MemoryId) -> Response:
     """List the changes of a memory, the oldest first."""
     owner = caller.user()
@@ -107,7 +106,7 @@ async def get_memory_history(caller: Reader, memory_id: MemoryId) -> Response:
     return encoded([change_out(change, user_id=user) for change in changes])
 
 
-@router.delete("/v1/memories/", response_model=ObjectResponse, responses=documented())
+@router.delete("/v1/memories/", response_model=ObjectResponse)
 async def delete_memories(caller: Writer, query: Annotated[IdsQuery, Query()], *, request: Request) -> Response:
     """Erase all memories that the ids and filters name."""
     params = _unless_everything(_from_query(query))
@@ -120,7 +119,7 @@ async def delete_memories(caller: Writer, query: Annotated[IdsQuery, Query()], *
 # ── the older routes, which 1.x clients and those written after them still call ──────────────────────────────────────
 
 
-@router.post("/v1/memories/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
+@router.post("/v1/memories/", response_model=list[ObjectResponse] | ObjectResponse)
 async def add_memories_v1(caller: Writer, body: AddIn) -> Response:
     """Add messages, as clients of version 1 do."""
     results = [
@@ -131,7 +130,7 @@ async def add_memories_v1(caller: Writer, body: AddIn) -> Response:
     return encoded({"results": results, **omitted(body.model_dump())} if body.output_format == "v1.1" else results)
 
 
-@router.get("/v1/memories/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
+@router.get("/v1/memories/", response_model=list[ObjectResponse] | ObjectResponse)
 async def list_memories_v1(caller: Reader, query: Annotated[ListQueryIn, Query()]) -> Response:
     """List memories, as clients of version 1 do. The answer has pages if a page is asked for."""
     params = _from_query(query)
@@ -146,7 +145,6 @@ async def list_memories_v1(caller: Reader, query: Annotated[ListQueryIn, Query()
     "/v2/memories/",
     name="list_memories_v2",
     response_model=list[ObjectResponse] | ObjectResponse,
-    responses=documented(),
 )
 async def list_filtered_memories(
     caller: Reader, body: ListIn, *, page: int | None = None, page_size: int | None = None
@@ -160,12 +158,11 @@ async def list_filtered_memories(
     return encoded({"results": rows} if body.output_format == "v1.1" else rows)
 
 
-@router.post("/v1/memories/search/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
+@router.post("/v1/memories/search/", response_model=list[ObjectResponse] | ObjectResponse)
 @router.post(
     "/v2/memories/search/",
     name="search_memories_v2",
     response_model=list[ObjectResponse] | ObjectResponse,
-    responses=documented(),
 )
 async def search_memories_v1(caller: Reader, body: SearchIn) -> Response:
     """Search memories, as clients of version 1 do."""

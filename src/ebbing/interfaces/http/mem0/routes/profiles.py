@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError, NotFoundError, TooLargeError
-from ebbing.interfaces.http.errors import ProblemError, documented
+from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.mem0.responses import Item
 from ebbing.interfaces.http.mem0.routes.entities import entities_of
 from ebbing.interfaces.http.mem0.routes.events import Event, events_of
 from ebbing.interfaces.http.request_context import Administrator, Caller, Reader, Writer
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
@@ -24,7 +24,7 @@ _JOB: Final = "PROFILE"
 _MOST_SAMPLED: Final = 100
 _MOST_CHARACTERS: Final = 20_000
 
-router = APIRouter(tags=["mem0 platform"], route_class=Operation)
+router = operations("mem0 platform")
 
 
 class ProfileJobIn(BaseModel):
@@ -47,7 +47,7 @@ class ProfileSettingsIn(BaseModel):
     entities: dict[Literal["user"], dict[str, Any]] | None = None
 
 
-@router.get("/v2/entities/user/{name}/profile/", response_model=ObjectResponse, responses=documented())
+@router.get("/v2/entities/user/{name}/profile/", response_model=ObjectResponse)
 async def get_profile(caller: Reader, name: str) -> Response:
     """Get the profile of a user, made of their memories."""
     profile = await caller.memory.profiles.get(user_id=caller.user(name))
@@ -55,7 +55,7 @@ async def get_profile(caller: Reader, name: str) -> Response:
     return encoded({**answer, "updated_at": profile.get("updated_at"), "generation_count": profile.get("version")})
 
 
-@router.post("/v2/profiles/jobs/", response_model=ObjectResponse, responses=documented())
+@router.post("/v2/profiles/jobs/", response_model=ObjectResponse)
 async def create_profile_job(caller: Writer, body: ProfileJobIn, *, request: Request) -> Response:
     """Make the profile of a user anew, or those of the first few users. The job is done when this answers."""
     names = await _users_of(caller, body)
@@ -70,7 +70,7 @@ async def create_profile_job(caller: Writer, body: ProfileJobIn, *, request: Req
     return encoded({**answer, "entity_count_reserved": len(names), **sampled})
 
 
-@router.get("/v2/profiles/jobs/{job_id}/", response_model=ObjectResponse, responses=documented())
+@router.get("/v2/profiles/jobs/{job_id}/", response_model=ObjectResponse)
 async def get_profile_job(caller: Reader, job_id: str, *, request: Request) -> Response:
     """Get what became of a job."""
     event: Event = events_of(request).get(caller, job_id)
@@ -82,20 +82,20 @@ async def get_profile_job(caller: Reader, job_id: str, *, request: Request) -> R
     return encoded({"job": {**job, "enumeration_complete": True, **numbers}})
 
 
-@router.get("/v2/profiles/settings/", response_model=ObjectResponse, responses=documented())
+@router.get("/v2/profiles/settings/", response_model=ObjectResponse)
 async def get_profile_settings(caller: Reader) -> Response:
     """Get the settings of profiles, which are always on."""
     return encoded(await _settings(caller))
 
 
-@router.post("/v2/profiles/settings/", response_model=ObjectResponse, responses=documented())
+@router.post("/v2/profiles/settings/", response_model=ObjectResponse)
 async def update_profile_settings(caller: Administrator, body: ProfileSettingsIn) -> Response:
     """Store settings of profiles. Profiles have their own form here: what has no effect is listed as `ignored`."""
     caller.acted_on("profile settings")
     if body.enabled is False:
         raise ProblemError("configuration", "profiles are made of memories at every read, and cannot be switched off")
     entities = dict(body.entities or {})
-    unknown = {name for each in entities.values() for name in each} - {"schema", "custom_instructions"}
+    unknown = set[str]().union(*entities.values()) - {"schema", "custom_instructions"}
     if unknown:
         raise InvalidInputError(f"entities.user holds schema and custom_instructions, and {unknown.pop()!r} is neither")
     if len(str(entities)) > _MOST_CHARACTERS:

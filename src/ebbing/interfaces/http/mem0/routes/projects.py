@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
-from ebbing.interfaces.http.errors import ProblemError, documented
+from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.mem0.narrowing import words
 from ebbing.interfaces.http.mem0.request_models import NO_EFFECT
 from ebbing.interfaces.http.mem0.responses import Item
 from ebbing.interfaces.http.request_context import Administrator, Caller, Reader
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
@@ -29,7 +29,7 @@ _SETTINGS: Final = (
 )
 _WITHOUT_EFFECT: Final = frozenset(_SETTINGS) - {"custom_instructions"}
 
-router = APIRouter(tags=["mem0 platform"], route_class=Operation)
+router = operations("mem0 platform")
 
 
 class ProjectIn(BaseModel):
@@ -49,14 +49,14 @@ class ProjectIn(BaseModel):
     project_id: Any = Field(default=None, description=NO_EFFECT)
 
 
-@router.get(_PROJECTS, response_model=ObjectResponse, responses=documented())
+@router.get(_PROJECTS, response_model=ObjectResponse)
 async def list_projects(caller: Reader, org_id: str) -> Response:
     """List the projects of the organisation. The one project is the tenant of the credential."""
     _same_tenant(caller, org_id)
     return encoded([await _project(caller)])
 
 
-@router.get(_PROJECT, response_model=ObjectResponse, responses=documented())
+@router.get(_PROJECT, response_model=ObjectResponse)
 async def get_project(
     caller: Reader, org_id: str, *, project_id: str, fields: Annotated[list[str] | None, Query()] = None
 ) -> Response:
@@ -70,7 +70,7 @@ async def get_project(
     return encoded({name: project[name] for name in names} if names else project)
 
 
-@router.patch(_PROJECT, response_model=ObjectResponse, responses=documented())
+@router.patch(_PROJECT, response_model=ObjectResponse)
 async def update_project(caller: Administrator, org_id: str, *, project_id: str, body: ProjectIn) -> Response:
     """Update the settings of the project. Those that are stored and have no effect are listed as `ignored`."""
     _same_tenant(caller, org_id, project_id)
@@ -88,17 +88,17 @@ async def update_project(caller: Administrator, org_id: str, *, project_id: str,
     return encoded({"message": message, "ignored": ignored} if ignored else {"message": message})
 
 
-@router.post(_PROJECTS, name="create_project", response_model=ObjectResponse, responses=documented())
+@router.post(_PROJECTS, name="create_project", response_model=ObjectResponse)
 async def refuse_project(caller: Reader, org_id: str) -> Response:
     """Refuse to create a project: projects are tenants here."""
     _same_tenant(caller, org_id)
     raise ProblemError("configuration", _ELSEWHERE)
 
 
-@router.delete(_PROJECT, name="delete_project", response_model=ObjectResponse, responses=documented())
-@router.post(_MEMBERS, name="add_member", response_model=ObjectResponse, responses=documented())
-@router.put(_MEMBERS, name="update_member", response_model=ObjectResponse, responses=documented())
-@router.delete(_MEMBERS, name="remove_member", response_model=ObjectResponse, responses=documented())
+@router.delete(_PROJECT, name="delete_project", response_model=ObjectResponse)
+@router.post(_MEMBERS, name="add_member", response_model=ObjectResponse)
+@router.put(_MEMBERS, name="update_member", response_model=ObjectResponse)
+@router.delete(_MEMBERS, name="remove_member", response_model=ObjectResponse)
 async def refuse_change(
     caller: Reader,
     org_id: str,
@@ -111,7 +111,7 @@ async def refuse_change(
     raise ProblemError("configuration", _ELSEWHERE)
 
 
-@router.get(_MEMBERS, response_model=ObjectResponse, responses=documented())
+@router.get(_MEMBERS, response_model=ObjectResponse)
 async def list_members(caller: Reader, org_id: str, *, project_id: str) -> Response:
     """List the members of a project. The list is empty: API keys say who may do what."""
     _same_tenant(caller, org_id, project_id)

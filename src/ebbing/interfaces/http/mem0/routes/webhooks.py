@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.http.errors import ProblemError, documented
+from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.mem0.request_models import HookIn
 from ebbing.interfaces.http.mem0.responses import Item
 from ebbing.interfaces.http.request_context import Administrator, Caller
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
@@ -24,17 +23,17 @@ _MEMORY_EVENTS: Final = {
     "memory.deleted": "memory_delete",
 }
 
-router = APIRouter(tags=["mem0 platform"], route_class=Operation)
+router = operations("mem0 platform")
 
 
-@router.get("/api/v1/webhooks/projects/{project_id}/", response_model=ObjectResponse, responses=documented())
+@router.get("/api/v1/webhooks/projects/{project_id}/", response_model=ObjectResponse)
 async def list_webhooks(caller: Administrator, project_id: str) -> Response:
     """List webhooks, without their secrets."""
     _same_tenant(caller, project_id)
     return encoded([_hook_out(hook, project_id) for hook in await caller.memory.webhooks.list()])
 
 
-@router.post("/api/v1/webhooks/projects/{project_id}/", response_model=ObjectResponse, responses=documented())
+@router.post("/api/v1/webhooks/projects/{project_id}/", response_model=ObjectResponse)
 async def create_webhook(caller: Administrator, project_id: str, *, body: HookIn) -> Response:
     """Create a webhook. Its messages are in mem0's shape and hold the text of the memory."""
     _same_tenant(caller, project_id)
@@ -45,7 +44,7 @@ async def create_webhook(caller: Administrator, project_id: str, *, body: HookIn
     return encoded({**_hook_out(made, project_id), "secret": made["secret"]}, headers={"Cache-Control": "no-store"})
 
 
-@router.put("/api/v1/webhooks/{webhook_id}/", response_model=ObjectResponse, responses=documented())
+@router.put("/api/v1/webhooks/{webhook_id}/", response_model=ObjectResponse)
 async def update_webhook(caller: Administrator, webhook_id: str, *, body: HookIn) -> Response:
     """Update a webhook: its address, name, events or state."""
     changed = await caller.memory.webhooks.update(
@@ -55,7 +54,7 @@ async def update_webhook(caller: Administrator, webhook_id: str, *, body: HookIn
     return encoded({"message": "Webhook updated successfully", **_hook_out(changed, caller.principal.tenant)})
 
 
-@router.delete("/api/v1/webhooks/{webhook_id}/", response_model=ObjectResponse, responses=documented())
+@router.delete("/api/v1/webhooks/{webhook_id}/", response_model=ObjectResponse)
 async def delete_webhook(caller: Administrator, webhook_id: str) -> Response:
     """Delete a webhook."""
     await caller.memory.webhooks.delete(webhook_id)

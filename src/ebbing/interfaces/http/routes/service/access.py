@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.responses import Response
 
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import KeyBody
 from ebbing.interfaces.http.schema.responses import encoded
 
-router = APIRouter(prefix="/v1", tags=["administration"], route_class=Operation)
+router = operations("administration", prefix="/v1")
 
 
-@router.post("/keys", status_code=201, responses=documented())
+@router.post("/keys", status_code=201)
 async def create_key(caller: Administrator, body: KeyBody) -> Response:
     """Create an API key. The key is shown only in this answer."""
     made = await caller.memory.api_keys.create(
@@ -26,13 +25,13 @@ async def create_key(caller: Administrator, body: KeyBody) -> Response:
     return encoded(made, status=201, headers={"Cache-Control": "no-store"})
 
 
-@router.get("/keys", responses=documented())
+@router.get("/keys")
 async def list_keys(caller: Administrator) -> Response:
     """List API keys, without their secrets."""
     return encoded({"keys": await caller.memory.api_keys.list()})
 
 
-@router.delete("/keys/{key_id}", responses=documented())
+@router.delete("/keys/{key_id}")
 async def revoke_key(caller: Administrator, key_id: Annotated[str, Path(description="Id of a key.")]) -> Response:
     """Revoke an API key."""
     revoked = await caller.memory.api_keys.revoke(key_id)
@@ -40,7 +39,7 @@ async def revoke_key(caller: Administrator, key_id: Annotated[str, Path(descript
     return encoded(revoked)
 
 
-@router.get("/audit", responses=documented())
+@router.get("/audit")
 async def list_audit_log(
     caller: Administrator, *, limit: Annotated[int, Query(description="1 to 1,000.")] = 100
 ) -> Response:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.responses import Response
 
 from ebbing.api.upkeep.jobs import NO_JOB
 from ebbing.domain.errors import JobNotFoundError
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator, Reader
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.response_models import JobOut, ObjectResponse
 from ebbing.interfaces.http.schema.responses import added_out, encoded
 
-router = APIRouter(prefix="/v1/jobs", tags=["administration"], route_class=Operation)
+router = operations("administration", prefix="/v1/jobs")
 
 JobId = Annotated[int, Path(description="Id of a job.")]
 
 
-@router.get("", response_model=ObjectResponse, responses=documented())
+@router.get("", response_model=ObjectResponse)
 async def list_jobs(
     caller: Administrator,
     *,
@@ -33,7 +32,7 @@ async def list_jobs(
     return encoded(await caller.memory.jobs.list(state=state, kind=kind, limit=limit))
 
 
-@router.get("/{job_id}", response_model=JobOut, responses=documented())
+@router.get("/{job_id}", response_model=JobOut)
 async def get_job(caller: Reader, job_id: JobId) -> Response:
     """Get a background job and its `result`. A credential for one user sees that user's jobs."""
     item = await caller.memory.jobs.get(job_id)
@@ -43,7 +42,7 @@ async def get_job(caller: Reader, job_id: JobId) -> Response:
     return encoded(_with_result(item))
 
 
-@router.post("/{job_id}/retry", response_model=JobOut, responses=documented())
+@router.post("/{job_id}/retry", response_model=JobOut)
 async def retry_job(caller: Administrator, job_id: JobId) -> Response:
     """Retry a job that was given up."""
     caller.acted_on(str(job_id))

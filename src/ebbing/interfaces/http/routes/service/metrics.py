@@ -6,13 +6,13 @@ import logging
 from time import monotonic
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from ebbing.domain.errors import StoreError
-from ebbing.interfaces.http.errors import ProblemError, documented
+from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.request_context import Reader
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.ports.meter import StoreCounts
 from ebbing.ports.stores.memory_store import MemoryStore
 
@@ -21,10 +21,10 @@ MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 COUNTED_EVERY: Final = 30.0
 """Seconds between two counts of the store, however often somebody asks."""
 
-router = APIRouter(tags=["service"], route_class=Operation)
+router = operations("service")
 
 
-@router.get("/metrics", responses=documented())
+@router.get("/metrics")
 async def get_metrics(caller: Reader, request: Request) -> Response:
     """Get metrics in Prometheus format. Counts, times and sizes cover all tenants together and name no person."""
     if caller.principal.user is not None:

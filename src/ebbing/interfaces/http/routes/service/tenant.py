@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import MaintenanceBody
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
-router = APIRouter(prefix="/v1", tags=["administration"], route_class=Operation)
+router = operations("administration", prefix="/v1")
 
 
-@router.get("/stats", response_model=ObjectResponse, responses=documented())
+@router.get("/stats", response_model=ObjectResponse)
 async def get_stats(caller: Administrator) -> Response:
     """Count what the tenant stores."""
     counts = await caller.memory.maintenance.stats()
@@ -26,14 +25,14 @@ async def get_stats(caller: Administrator) -> Response:
     return encoded({name: count for name, count in counts.items() if name != "bytes_on_disk"})
 
 
-@router.post("/maintenance/runs", response_model=ObjectResponse, responses=documented())
+@router.post("/maintenance/runs", response_model=ObjectResponse)
 async def run_maintenance(caller: Administrator, body: MaintenanceBody) -> Response:
     """Run the daily maintenance now, for one owner or for all. With `dry_run`, list what it would change."""
     owner: dict[str, Any] = {**caller.owner_of(body)}
     return encoded(await caller.memory.maintenance.run(**owner, now=body.now, dry_run=body.dry_run))
 
 
-@router.delete("/tenant", response_model=ObjectResponse, responses=documented())
+@router.delete("/tenant", response_model=ObjectResponse)
 async def erase_tenant(
     caller: Administrator, confirm: Annotated[str, Query(description="The name of the tenant.")]
 ) -> Response:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from starlette.responses import Response
 
-from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator
-from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.operations import operations
 from ebbing.interfaces.http.schema.request_models import WebhookBody, WebhookChange
 from ebbing.interfaces.http.schema.response_models import DeleteResponse, ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
-router = APIRouter(prefix="/v1/webhooks", tags=["administration"], route_class=Operation)
+router = operations("administration", prefix="/v1/webhooks")
 
 WebhookId = Annotated[str, Path(description="Id of a webhook.")]
 
 
-@router.post("", status_code=201, response_model=ObjectResponse, responses=documented())
+@router.post("", status_code=201, response_model=ObjectResponse)
 async def create_webhook(caller: Administrator, body: WebhookBody) -> Response:
     """Create a webhook. The secret that signs its messages is shown only in this answer."""
     made = await caller.memory.webhooks.create(body.url, topics=body.topics, name=body.name)
@@ -27,13 +26,13 @@ async def create_webhook(caller: Administrator, body: WebhookBody) -> Response:
     return encoded(made, status=201, headers={"Cache-Control": "no-store"})
 
 
-@router.get("", response_model=ObjectResponse, responses=documented())
+@router.get("", response_model=ObjectResponse)
 async def list_webhooks(caller: Administrator) -> Response:
     """List webhooks, without their secrets."""
     return encoded({"webhooks": await caller.memory.webhooks.list()})
 
 
-@router.put("/{webhook_id}", response_model=ObjectResponse, responses=documented())
+@router.put("/{webhook_id}", response_model=ObjectResponse)
 async def update_webhook(caller: Administrator, webhook_id: WebhookId, *, body: WebhookChange) -> Response:
     """Update a webhook: its address, topics, name or state."""
     changed = await caller.memory.webhooks.update(
@@ -43,7 +42,7 @@ async def update_webhook(caller: Administrator, webhook_id: WebhookId, *, body: 
     return encoded(changed)
 
 
-@router.delete("/{webhook_id}", response_model=DeleteResponse, responses=documented())
+@router.delete("/{webhook_id}", response_model=DeleteResponse)
 async def delete_webhook(caller: Administrator, webhook_id: WebhookId) -> Response:
     """Delete a webhook."""
     await caller.memory.webhooks.delete(webhook_id)

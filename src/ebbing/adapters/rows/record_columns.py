@@ -8,11 +8,13 @@ from datetime import datetime
 from sys import intern
 from typing import Any, Final
 
+import numpy as np
+
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role, Stage
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.index_entry import IndexEntry
-from ebbing.index.shard import digest, micros, moment, stored_vector
+from ebbing.index.index_entry import TERM, IndexEntry
+from ebbing.index.shard import digest, micros, moment, stored_vector, vector_of
 from ebbing.language.text.caches import text_cache
 
 RECORD_COLUMNS: Final = (
@@ -34,6 +36,7 @@ RECORD_COLUMNS: Final = (
     ),
     *("tags", "related_ids", "compression_sources", "source_ids", "delete_reason", "reason", "source_text"),
     *("metadata", "content", "retired_at", "mentions", "first_said_at", "stage", "growth", "packed"),
+    "utc_offset_minutes",
 )
 
 # Looked up rather than constructed: a search reads ten records, and an enum call takes a microsecond.
@@ -74,6 +77,7 @@ def record_values(record: MemoryRecord) -> Values:
             *(metadata, record.content, retired, record.mentions if record.mentions > 1 else None, first_said),
             None if record.stage is Stage.FULL else record.stage,
             *(None if record.growth == 1 else record.growth, record.packed),
+            record.utc_offset_minutes,
         )
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(UNSTORABLE) from error
@@ -103,7 +107,7 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
     (confidence, value, polarity, trust, scope, language, method, rule) = row[23:31]
     (superseded_by, compressed, abstraction, tags, related, compression, sources) = row[31:38]
     (delete_reason, reason, source_text, metadata, content, retired, mentions, first_said) = row[38:46]
-    stage, growth, packed = row[46:]
+    stage, growth, packed, utc_offset_minutes = row[46:]
     return MemoryRecord(
         id=memory_id,
         belongs_to=_scope(user, agent, run=run, tenant=tenant),
@@ -148,6 +152,7 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
         compression_sources=_tuple(compression),
         abstraction_level=abstraction or 0,
         version=version,
+        utc_offset_minutes=utc_offset_minutes,
     )
 
 
@@ -157,6 +162,14 @@ def entry_values(entry: IndexEntry) -> Values:
         *(entry.length, entry.flags, entry.numbers, entry.analyzer),
         *(entry.terms.tobytes(), stored_vector(entry.vector)),
     )
+
+
+def entry_of(columns: Sequence[Any]) -> IndexEntry | None:
+    """The index entry behind its columns: the number of its model comes after the analyzer, the name at the end."""
+    length, flags, numbers, analyzer, _, terms, vector, model = columns
+    if length is None:
+        return None
+    return IndexEntry(np.frombuffer(terms, TERM), length, flags, numbers, analyzer, model, vector_of(vector))
 
 
 @text_cache(4096)

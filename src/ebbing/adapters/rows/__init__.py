@@ -1,0 +1,1 @@
+"""What the stores that keep rows, in SQLite and in databases on servers, have in common."""
