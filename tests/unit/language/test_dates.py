@@ -467,6 +467,10 @@ def test_a_weekday_that_may_be_of_every_week_is_not_written_down(said_at: dateti
         (datetime(2026, 1, 8, tzinfo=UTC), "趁年底列个清单"),
         (datetime(2026, 10, 13, tzinfo=UTC), "Happy Thanksgiving my loves"),
         (datetime(2026, 1, 8, tzinfo=UTC), "下一个在2027年12月24日，正好平安夜"),
+        (datetime(2026, 4, 7, tzinfo=UTC), "we've booked Brittany 8 to 22 August"),
+        (datetime(2026, 4, 7, tzinfo=UTC), "she signed me up for 9 october"),
+        (datetime(2026, 4, 7, tzinfo=UTC), "约了10月8号复查"),
+        (datetime(2026, 4, 7, tzinfo=UTC), "订了8月8号到22号的房子"),
     ],
 )
 def test_a_year_that_no_verb_of_the_clause_tells_is_not_written_down(said_at: datetime, text: str) -> None:
@@ -479,6 +483,7 @@ def test_a_year_that_no_verb_of_the_clause_tells_is_not_written_down(said_at: da
         "没有明天的日子",
         "明天会更好",
         "eat like there's no tomorrow",
+        "never got past week 3",
         "这几天别喝酒",
         "前阵子胃炎",
         "开车前几天退票",

@@ -30,14 +30,17 @@ _GOES_ON: Final = re.compile(
 )
 """What may stand behind a weekday that names one day: "sunday mass" is of every week."""
 _SPACE: Final = re.compile(r"\s")
-_CHINESE_STATES: Final = re.compile(r"(?<=[对算好行])了|了(?=[啊吧呀呢嘛哈诶]*(?:[^\w\s]|$))")
+_CHINESE_STATES: Final = re.compile(
+    r"(?<=[对算好行])了|了(?=[啊吧呀呢嘛哈诶]*(?:[^\w\s]|$))|(?:预?[订定]|预?约|报名?|排|买)(?:好|到|上|成|的是)?了"
+)
 _MOVED: Final = re.compile("[改换挪][成到在]")
 """What looks like a tense and places nothing: 了 at the end of a clause says that things are different now, and what is
 moved to a weekday may be so every week."""
 _ENGLISH_STATES: Final = re.compile(
     r"(?<='ve )got\b|(?<=have )got\b|(?<=has )got\b|\b(?:is|are|am|be|'m|'re) [a-z]+ed\b"
+    r"|\b(?:(?:re)?(?:booked|scheduled|arranged)|reserved|ordered|planned|agreed|signed (?:\w+ )?up|paid)\b"
 )
-"""The same in English: "we've got", "is delighted"."""
+"""The same in English: "we've got", "is delighted". What was booked is done, and its day may lie ahead."""
 _FROM: Final = re.compile(r"\b(?:from|starting|as of|until|till?|by)\s(?:on\s)?$")
 _POSSESSIVE: Final = re.compile(r"['’]s\b")
 _WRITTEN: Final = re.compile(r"(?:['’]s)?\s?[(（](?:\d{4}|week of|spring|summer|autumn|winter|[A-Z][a-z]+ \d{4})")

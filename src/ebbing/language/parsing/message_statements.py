@@ -26,6 +26,12 @@ _MAX_REQUEST_CHARS: Final = 200
 """Characters at the end of the assistant's message in which it says what it wants to know."""
 _MAX_GAME_CHARS: Final = 200
 """Characters at the beginning of a message in which a game is begun."""
+_SUPPOSES: Final = re.compile(r"(?i)\b(?:if|wish|imagine|suppose)\b|如果|要是|假如|要不是|但愿|真希望")
+"""A sentence of what is not so."""
+_GOES_ON: Final = re.compile(
+    r"(?i)\W*(?:and|or|but)\s+(?!(?:I|I'm|I've|Im|my|we|he|she|it|they|you)\b)|\W*(?:还|也|又|再|然后)(?!.{0,4}我)"
+)
+"""A sentence without a subject of its own that goes on with the one before."""
 _SPEAKERS: Final = {"en": Speaker("User", "the assistant"), "zh": Speaker("用户", "助手")}
 _AGENTS: Final = {"en": Speaker("Assistant", "the user"), "zh": Speaker("助手", "用户")}
 _READERS: Final[dict[str, Callable[[Pack], Reader]]] = {"en": EnglishReader, "zh": ChineseReader}
@@ -63,7 +69,7 @@ class MessageParser:
         spoken = placed(spoken, before=self.before.content if self.before else "", pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
             self._note_people_of(self.before.content[-_MAX_REQUEST_CHARS:], pack, word_list="asked_about")
-        for sentence in spoken:
+        for sentence in without_supposed(spoken):
             if pack.gates["paste"].search(sentence.text):
                 return
             lifted = Lifted.of(sentence)
@@ -117,6 +123,18 @@ class MessageParser:
         speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS
         speaker = speakers[pack.language]
         return replace(speaker, name=self.message.name) if self.message.name else speaker
+
+
+def without_supposed(spoken: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences without those that go on with what is only supposed.
+
+    "If we'd gone to Lisbon we'd be tanned. And divorced" says that nobody is divorced.
+    """
+    is_supposed = False
+    for sentence in spoken:
+        is_supposed = bool(_SUPPOSES.search(sentence.text) or (is_supposed and _GOES_ON.match(sentence.text)))
+        if not (is_supposed and _GOES_ON.match(sentence.text)):
+            yield sentence
 
 
 def _with_asides(statement: Statement, lifted: Lifted) -> Statement:
