@@ -66,7 +66,7 @@ class AssistantApi:
             self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters"))
             return RecallDecision(inject=False, reason="tools", context="", memories=[])
         if agent == "general":
-            options = {"min_score": DEFAULT.inject_above, "groups": ["relevant"], **options}
+            options = {"min_score": DEFAULT.inject_above, "groups": ["relevant"], "with_turns": False, **options}
         answer = await self._contexts.get_context(
             query,
             messages=messages,

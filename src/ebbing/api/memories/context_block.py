@@ -51,6 +51,8 @@ class ContextOptions(TypedDict, total=False):
     """Calibrated relevance in [0, 1] from which a memory is used; 0.05 unless said otherwise."""
     turns: int
     """Messages before the question that count as its conversation, 0 to 50; 6 unless said otherwise."""
+    with_turns: bool
+    """The messages around the best memories come along, and what was said later about the same; True unless False."""
     rewriter: QueryRewriter | None
     """Rewrites a question that neither itself nor its conversation finds anything for; the language model
     that is set, unless given. None leaves it out."""
@@ -96,8 +98,8 @@ class ContextBlocks:
             messages: the conversation, in the forms that `add` takes; a question that leans on it is understood by it.
             max_tokens: estimated tokens of the block at most, 1 to 100,000.
             reference_date: the "now" of the conversation; the clock's unless given.
-            options: `top_k`, `min_score`, `turns`, `rewriter`, `session_id`, `channel`, `user_name`, `char_name`,
-                `filters`, `groups`, `without`, `private`, `timezone`: see `ContextOptions`.
+            options: `top_k`, `min_score`, `turns`, `with_turns`, `rewriter`, `session_id`, `channel`, `user_name`,
+                `char_name`, `filters`, `groups`, `without`, `private`, `timezone`: see `ContextOptions`.
 
         Returns:
             `{"context", "profile_summary", "recent_topics", "memories": [{…, "group"}], "query_strategy", "tokens"}`;
@@ -211,6 +213,7 @@ def _climb(options: ContextOptions) -> FallbackOptions:
             topicless_min_score=topicless,
         ),
         turns=_whole(options.get("turns", 6), "turns", least=0, most=50),
+        with_turns=checked_flag(options.get("with_turns", True), "with_turns"),
         rewriter=options.get("rewriter"),
         session=options.get("session_id"),
         channel=options.get("channel"),

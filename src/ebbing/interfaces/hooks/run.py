@@ -97,7 +97,7 @@ def recall(event: HookEvent, settings: HookSettings) -> str:
         if event.prompt is None:
             return ""
         # The profile and the news were shown when the session began.
-        asking = {"query": event.prompt[:4_000], "groups": ["relevant"], "min_score": MIN_SCORE}
+        asking = {"query": event.prompt[:4_000], "groups": ["relevant"], "min_score": MIN_SCORE, "with_turns": False}
         return output_of(event, _recalled_block(settings, {**asking, "max_tokens": PROMPT_TOKENS}))
     return output_of(event, _recalled_block(settings, {"max_tokens": START_TOKENS}))
 

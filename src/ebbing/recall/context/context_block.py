@@ -29,7 +29,7 @@ from ebbing.recall.context.query_fallback import (
     SearchFn,
     search_with_fallback,
 )
-from ebbing.recall.context.render import GROUPS, Group, Rendered, Style, distinct, render
+from ebbing.recall.context.render import GROUPS, Group, Rendered, Style, distinct, is_told_by, render
 from ebbing.recall.context.usage_policy import is_usable
 from ebbing.recall.rows import visible_rows
 
@@ -67,13 +67,21 @@ class Shape:
     without: Collection[str] = ()
     """Ids of memories that the prompt shows already."""
 
-    def select(self, groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list[MemoryRecord]]:
-        """Return what the block may hold. A message gives way to a memory read from it, also to one that is shown."""
-        return {
-            group: [record for record in records if record.id not in self.without]
-            for group, records in distinct(groups).items()
-            if group in self.groups
-        }
+    def select(
+        self, groups: Mapping[Group, Sequence[MemoryRecord]], *, already_shown: Sequence[MemoryRecord] = ()
+    ) -> dict[Group, list[MemoryRecord]]:
+        """Return what the block may hold. A message gives way to the memories read from it, also to those of another
+        block.
+
+        Args:
+            already_shown: the memories `without` which the block is made.
+        """
+        selected: dict[Group, list[MemoryRecord]] = {}
+        for group, records in distinct(groups).items():
+            if group in self.groups:
+                left = (record for record in records if record.id not in self.without)
+                selected[group] = [record for record in left if not is_told_by(record, already_shown)]
+        return selected
 
 
 async def context(
@@ -116,7 +124,9 @@ async def context(
         default_zone=query.default_timezone,
         terms=() if talk is None else query_terms(talk.question),
     )
-    rendered = render(shape.select(groups), style=style, max_tokens=shape.max_tokens)
+    already_shown = await store.get(scope, list(shape.without)) if shape.without else []
+    selected = shape.select(groups, already_shown=already_shown)
+    rendered = render(selected, style=style, max_tokens=shape.max_tokens)
     shown_hits = _hits_of(rendered.shown["relevant"], hits)
     return Context(
         rendered=rendered,
@@ -133,8 +143,8 @@ async def _with_turns(
     store: MemoryStore, hits: Sequence[Hit], *, scope: Scope, searchable: SearchableRows, options: FallbackOptions
 ) -> list[Hit]:
     """Return the hits with the turns that belong to them and may be used here, at most as many as may be found."""
-    if not hits:
-        return []
+    if not hits or not options.with_turns:
+        return [*hits]
     turns = await with_turns(store, hits, scope=scope, searchable=searchable)
     usable = [hit for hit in turns if is_usable(hit.record, session=options.session, channel=options.channel)]
     return usable[: len(hits) + options.policy.top_k]

@@ -105,6 +105,8 @@ class FallbackOptions:
     policy: Policy = DEFAULT
     turns: int = 6
     """Messages before the question that count as its conversation."""
+    with_turns: bool = True
+    """The messages around what is found come along."""
     rewriter: QueryRewriter | None = None
     """None leaves the third step out."""
     rewrite_seconds: float = REWRITE_SECONDS

@@ -143,6 +143,15 @@ def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list
     return groups_left
 
 
+def is_told_by(message: MemoryRecord, memories: Sequence[MemoryRecord]) -> bool:
+    """Return whether memories that were read from a message say about as much as it does."""
+    sources = set(message.provenance.source_ids)
+    if not message.is_verbatim or not sources:
+        return False
+    told = [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
+    return sum(len(memory.provenance.source_text or "") for memory in told) >= _RETOLD * len(message.content)
+
+
 def _says_as_much(record: MemoryRecord, message: MemoryRecord) -> bool:
     """Whether a memory holds about all of its message, or the message is too long for a line."""
     size = len(message.content)

@@ -62,7 +62,8 @@ def is_kept_in_talk(
         return to_assistant and not speaks_of_itself and is_standing_wish(statement, sentence, message=message)
     if fact.corrects or fact.rule == "change":
         return False
-    if _is_grave(fact, statement, sentence=sentence):
+    is_value_asked_for = to_assistant and sentence.answers and fact.attribute is not None and fact.lasts
+    if _is_grave(fact, statement, sentence=sentence) or (is_value_asked_for and not shows("jokes", message.content)):
         return True
     is_whole = plain and not (sentence.answers or statement.pronoun or is_weighed(fact)) and statement.implied is None
     if not is_whole and not is_kept_among_people(

@@ -128,7 +128,9 @@ class _Ask:
         self._memory, self._user, self.tenant = memory, owner["user_id"], session.owner[0]
         self._session = session
         self._options: dict[str, Any] = {**owner, "run_id": None, "max_tokens": BLOCK_TOKENS, "private": private}
-        self._min_score = {"min_score": DEFAULT.inject_above} if agent == "general" else {}
+        self._bounds: dict[str, Any] = (
+            {"min_score": DEFAULT.inject_above, "with_turns": False} if agent == "general" else {}
+        )
 
     async def drop_deleted(self) -> None:
         """Let go of a block that shows what is no longer there: another process may have deleted it."""
@@ -157,7 +159,7 @@ class _Ask:
         shown = self._session.profile or NOTHING
         messages = [{"role": turn.role, "content": turn.text[-_LAST_CHARS:]} for turn in turns[-_LAST_TURNS:]]
         answer = await self._get(
-            messages=messages, groups=["relevant"], without=list(shown.memory_ids), **self._min_score, **self._options
+            messages=messages, groups=["relevant"], without=list(shown.memory_ids), **self._bounds, **self._options
         )
         self._session.question, self._session.question_id = _block(answer), question.id
 

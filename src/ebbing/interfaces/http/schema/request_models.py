@@ -166,6 +166,7 @@ class ContextBody(OwnerBody):
     top_k: int | None = None
     min_score: float | None = None
     turns: int | None = None
+    with_turns: bool = Field(default=True, description="Messages around the best memories come along.")
     timezone: Name = Field(default=None, description="Zone in which days begin and end, such as Asia/Shanghai.")
     session_id: Name = None
     channel: Name = None
