@@ -22,6 +22,11 @@ def nearness(questions: Sequence[str], passages: Sequence[str]) -> np.ndarray:
     return _vectors(questions, "query") @ _vectors(passages, "passage").T
 
 
+def passages(texts: Sequence[str]) -> np.ndarray:
+    """Return the vectors of texts as they are stored, shape (texts, 384)."""
+    return _vectors(texts, "passage")
+
+
 def _vectors(texts: Sequence[str], role: str) -> np.ndarray:
     new = [text for text in dict.fromkeys(texts) if (role, text) not in _known]
     if new:

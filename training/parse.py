@@ -28,6 +28,8 @@ FAULTS = (
     "withdrawn",
     "assistant",
 )
+HARMFUL = "harmful"
+"""Label of a message that would mislead if it were believed as it stands."""
 RELATIONS = ("same", "richer", "replaces", "apart")
 _MESSAGE = re.compile(r"(\d+)\s*\[([^\]]+)\]\s*(.+)")
 _PAIR = re.compile(r"=\s*(\w+)\s*>\s*(\w+)\s+(\w+)$")
@@ -79,6 +81,17 @@ class Talk:
     """Letter of the older memory, letter of the newer one, relation."""
     questions: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
     """Letters of the memories that answer (none: it cannot be answered), question."""
+
+
+@dataclass
+class LabelledTalk:
+    """A conversation each of whose messages has a label."""
+
+    id: str
+    language: str
+    turns: list[Turn] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    """Of each message: one of `KINDS` where it is worth remembering, `harmful` where it would mislead, else empty."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +186,29 @@ def _read_talk_line(talk: Talk, line: str) -> None:
             talk.wrong.append(WrongMemory(_places(places, talk), fault, text.strip()))
         else:
             raise LabelError("the line begins with no known sign")
+
+
+def read_messages(path: Path) -> list[LabelledTalk]:
+    """Return the talks of a file whose messages are labelled one by one.
+
+    Raises:
+        LabelError: a line is not in the format; the message names file and line.
+    """
+    talks: list[LabelledTalk] = []
+    for place, line in _lines(path):
+        if line.startswith("=="):
+            name, language, *_ = (part.strip() for part in line[2:].split("|"))
+            talks.append(LabelledTalk(name, language))
+            continue
+        head, mark, label = line.rpartition(" ## ")
+        match = _MESSAGE.match(head if mark else line)
+        if match is None or not talks or int(match[1]) != len(talks[-1].turns) + 1:
+            raise LabelError(f"{path.name}:{place}: a message has the wrong number or form")
+        if mark and label.strip() not in {*KINDS, HARMFUL}:
+            raise LabelError(f"{path.name}:{place}: there is no label {label.strip()!r}")
+        talks[-1].turns.append(Turn(match[2].strip(), match[3].strip()))
+        talks[-1].labels.append(label.strip() if mark else "")
+    return talks
 
 
 def read_statements(path: Path) -> list[NewStatement]:

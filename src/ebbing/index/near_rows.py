@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.index.shard import Shard
+from ebbing.domain.memory.record import Kind
+from ebbing.index.shard import KINDS, Shard
 from ebbing.language.text.analyzer import TextFlag
 
 NEAR_PLACES: Final = 4
@@ -130,6 +131,50 @@ def _terms_of(shard: Shard, row: int) -> NDArray[np.uint64]:
 
 def _joined(parts: list[Rows]) -> Rows:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+# The memories that repeat a message word for word: a question is answered by the one or by the other.
+
+SAME_WORDS: Final = 0.995
+"""Cosine from which a memory repeats the message of its moment: a quotation has the vector of its message."""
+_MAX_AT_ONCE: Final = 32
+"""Messages of one moment among which the repeated one is looked for."""
+_MEMORY: Final = KINDS.index(Kind.MEMORY)
+_EPISODE: Final = KINDS.index(Kind.EPISODE)
+_NONE: Final = -1
+
+
+def without_repeats(shard: Shard, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the mask without memories whose message is in it too.
+
+    The message says as much and stands among those around it. Two rows for one statement would take two places, and
+    weigh twice in what scores are compared with.
+    """
+    message_of = shard.cached("messages of quotations", lambda: _messages_of_quotations(shard))
+    repeats = message_of != _NONE
+    if not repeats.any():
+        return mask
+    left = mask.copy()
+    left[repeats] &= ~mask[message_of[repeats]]
+    return left
+
+
+def _messages_of_quotations(shard: Shard) -> NDArray[np.int64]:
+    """Return for each row the message that it repeats, or −1."""
+    message_of = np.full(shard.size, _NONE, dtype=np.int64)
+    has_vector = shard.alive & shard.embedded
+    memories = np.flatnonzero(has_vector & (shard.kind == _MEMORY))
+    messages = np.flatnonzero(has_vector & (shard.kind == _EPISODE))
+    messages = messages[np.argsort(shard.created[messages], kind="stable")]
+    first = np.searchsorted(shard.created[messages], shard.created[memories], side="left")
+    last = np.searchsorted(shard.created[messages], shard.created[memories], side="right")
+    for step in range(min(int((last - first).max(initial=0)), _MAX_AT_ONCE)):
+        left = (first + step < last) & (message_of[memories] == _NONE)
+        rows, candidates = memories[left], messages[first[left] + step]
+        cosines = np.einsum("ij,ij->i", shard.vectors[rows], shard.vectors[candidates])
+        same = (cosines >= SAME_WORDS) & (shard.actor[rows] == shard.actor[candidates])
+        message_of[rows[same]] = candidates[same]
+    return message_of
 
 
 # Products of vectors in the thread of whoever asks.

@@ -13,6 +13,7 @@ from ebbing.domain.filters.query import Hit, Query
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
+from ebbing.index.near_rows import without_repeats
 from ebbing.index.shard import Shard
 from ebbing.ports.models.embedder import Embedder
 from ebbing.ports.models.reader import Reader
@@ -73,6 +74,7 @@ async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResul
     shard = await _load_shard(deps, scope, query=query)
     question, embeddings = parse_query(query, shard), Embeddings()
     shard, mask = await _choose_rows(deps, shard, scope=scope, query=query, question=question, embeddings=embeddings)
+    mask = without_repeats(shard, mask)
     if not mask.any():
         return SearchResults()
     question, scores, failures = await _score(

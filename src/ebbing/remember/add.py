@@ -36,6 +36,7 @@ from ebbing.remember.extraction.extractor import (
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
 from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import to_new_fact
+from ebbing.remember.facts.salient_facts import salient_facts
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.llm.retry_queue import enqueue_retry, pending_extraction_of
 from ebbing.remember.reconcile.apply_corrections import apply_self_corrections
@@ -207,11 +208,15 @@ async def store_extraction(
     if any(fact.tentative for fact in facts):
         drafts = await drop_unmatched_tentative(deps.store, drafts, screened=screened, context=context)
     inserts, is_later = await deps.embed_now_or_later([*episodes, *(draft for _, draft in drafts)])
-    memories = inserts[len(episodes) :]
+    stored_messages, memories = inserts[: len(episodes)], inserts[len(episodes) :]
+    new_facts = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, memories, strict=True)]
+    if extraction.llm is None and extraction.failed is None and statement is None:
+        places = {*known_messages.repeated, *(fact.source for fact, _ in drafts)}
+        new_facts += await salient_facts(deps, screened, episodes=stored_messages, read_places=places, context=context)
     committed = await commit_facts(
         replace(deps, llm=extraction.llm),
-        [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, memories, strict=True)],
-        episodes=inserts[: len(episodes)],
+        new_facts,
+        episodes=stored_messages,
         known_messages=known_messages,
         context=context,
         statement=statement,

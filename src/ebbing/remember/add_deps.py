@@ -7,11 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
 from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.salience import SalienceModel
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.intake.write_policy import WritePolicy
@@ -22,6 +26,7 @@ from ebbing.remember.vectors.embed_drafts import (
     EmbedOptions,
     embed_drafts,
     enqueue_reindex,
+    vectors_of,
 )
 
 MAX_ATTEMPTS: Final = 32
@@ -44,6 +49,16 @@ class AddDeps:
     """Where days begin and end for a message whose time names no zone."""
     deferred_embedder: DeferredEmbedder | None = None
     """Makes the vectors of texts that are stored without, where vectors may come later."""
+    salience: SalienceModel | None = None
+    """Judges what is worth remembering of messages that no rule reads, if there is one for the embedder."""
+
+    async def vectors(self, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
+        """Return the vectors of texts; None for those that could not be embedded.
+
+        Raises:
+            EmbeddingError: the embedder failed, and the policy is strict.
+        """
+        return await vectors_of(self._embed_options, passages)
 
     async def embed(self, drafts: Sequence[Draft]) -> list[Insert]:
         """Return the inserts of drafts, with their vectors.

@@ -37,7 +37,7 @@ from ebbing.wiring.components.models import (
     RerankerSlot,
     configured,
     fixed_embedder,
-    given_reader,
+    reader_slot,
     reranker_slot,
 )
 from ebbing.wiring.components.process_priority import yield_thread
@@ -116,13 +116,7 @@ def build(
     from ebbing.adapters.system.in_process_bus import InProcessEventBus
     from ebbing.adapters.system.machine import SystemChance, SystemClock, TimeOrderedIds
 
-    changes: dict[str, Any] = {}
-    if path is not None:
-        changes |= store_settings(path)
-    if isinstance(embedder, str):
-        changes["embedder"] = embedder
-    if isinstance(reranker, str):
-        changes["reranker"] = reranker
+    changes = _changes(path, embedder=embedder, reranker=reranker)
     settings = load_settings(changes) if settings is None else settings.model_copy(update=changes)
     clock = clock or SystemClock()
     slot = configured(settings) if embedder is None or isinstance(embedder, str) else fixed_embedder(embedder)
@@ -142,7 +136,7 @@ def build(
         recall_settings or RecallSettings(),
         usage,
         reranking,
-        ReaderSlot(settings, slot) if reader is None else given_reader(settings, slot, reader=reader),
+        reader_slot(settings, slot, reader=reader),
         working_memory(settings, clock, ids=ids, store=store),
         InProcessEventBus(),
         talking,
@@ -156,6 +150,16 @@ def build(
         graph_follower(settings, store, clock=clock, ids=ids),
         separate,
     )
+
+
+def _changes(path: str | Path | None, *, embedder: object, reranker: object) -> dict[str, Any]:
+    """Return the settings that arguments of `build` stand for."""
+    changes: dict[str, Any] = {} if path is None else dict(store_settings(path))
+    if isinstance(embedder, str):
+        changes["embedder"] = embedder
+    if isinstance(reranker, str):
+        changes["reranker"] = reranker
+    return changes
 
 
 def load_settings(values: Mapping[str, Any] | None = None) -> Settings:

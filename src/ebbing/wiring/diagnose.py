@@ -130,9 +130,10 @@ async def _about_reranker(components: Components) -> Finding:
 async def _about_reader(components: Components, *, failure: str | None) -> Finding:
     if failure is not None:
         return _finding("reader", "off", detail="the embedder cannot load: scores alone order what is found")
-    reader = await components.reader.get()
+    reader, salience = await components.reader.get(), await components.reader.salience()
     if reader is not None:
-        return _finding("reader", "on", detail=f"version {reader.version}")
+        noticing = "" if salience is None else f", salience {salience.version}"
+        return _finding("reader", "on", detail=f"version {reader.version}{noticing}")
     notes = components.reader.notes
     return _finding("reader", "off", detail=f"{notes[-1] if notes else 'none is set'}: rules alone read what is said")
 

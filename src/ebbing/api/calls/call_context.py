@@ -66,7 +66,7 @@ class CallContext:
         """
         components, deps = self.components, self._add_deps
         chat = components.chat
-        embedder = await components.embedder.get()
+        embedder, salience = await components.embedder.get(), await components.reader.salience()
         mode = mode or chat.mode
         is_same = deps is not None and deps.embedder is embedder and deps.mode is mode and deps.llm is chat.asking
         if deps is None or not is_same:
@@ -81,6 +81,7 @@ class CallContext:
                 llm=chat.asking,
                 zone=zone_of(self.settings.timezone),
                 deferred_embedder=components.following if self.settings.defer_embeddings else None,
+                salience=salience,
             )
             self._add_deps = deps
         return deps if change is None else replace(deps, store=self.store.within(change))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Final
 
 from ebbing.language.text.analyzer import query_terms
+from ebbing.language.text.pieces import pieces
 
-_PIECE: Final = re.compile(r"[^.!?。！？\n;；]*(?:[.!?。！？\n;；]+[\"”’')）]*\s*|$)")
 _MARK: Final = "… "
 
 
@@ -19,16 +18,16 @@ def excerpt(text: str, terms: Collection[str], *, max_chars: int) -> str:
     """
     if len(text) <= max_chars or not terms:
         return text
-    pieces = [piece for piece in _PIECE.findall(text[: 20 * max_chars]) if piece]
-    terms_of = [set(terms).intersection(query_terms(piece)) for piece in pieces]
+    parts = pieces(text[: 20 * max_chars])
+    terms_of = [set(terms).intersection(query_terms(part)) for part in parts]
     best, best_first = 0, 0
-    for first, piece in enumerate(pieces):
-        room, covered = max_chars - (len(_MARK) if first else 0) - len(piece), set(terms_of[first])
-        for place in range(first + 1, len(pieces)):
-            room -= len(pieces[place])
+    for first, part in enumerate(parts):
+        room, covered = max_chars - (len(_MARK) if first else 0) - len(part), set(terms_of[first])
+        for place in range(first + 1, len(parts)):
+            room -= len(parts[place])
             if room < 0:
                 break
             covered |= terms_of[place]
         if len(covered) > best:
             best, best_first = len(covered), first
-    return (_MARK if best_first else "") + "".join(pieces[best_first:])
+    return (_MARK if best_first else "") + "".join(parts[best_first:])

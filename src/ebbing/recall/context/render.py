@@ -148,8 +148,8 @@ def is_told_by(message: MemoryRecord, memories: Sequence[MemoryRecord]) -> bool:
     sources = set(message.provenance.source_ids)
     if not message.is_verbatim or not sources:
         return False
-    told = [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
-    return sum(len(memory.provenance.source_text or "") for memory in told) >= _RETOLD * len(message.content)
+    read_from_it = [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
+    return sum(len(memory.provenance.source_text or "") for memory in read_from_it) >= _RETOLD * len(message.content)
 
 
 def _says_as_much(record: MemoryRecord, message: MemoryRecord) -> bool:

@@ -172,7 +172,7 @@ _NAMED: Final = re.compile(
     r"[A-Z][a-z'-]+ (?:is|was|has|had|will|just|now|also|cannot|never|always|[a-z]+(?:s|ed|t|ew))\b"
 )
 """What is said of somebody by name: one's own people are known by theirs."""
-_PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
+PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 _MARKS: Final = " ,.;:!，。；！"
 
 
@@ -214,10 +214,10 @@ def filter_statements(
 def is_redacted(fact: Fact) -> bool:
     """Return whether a fact tells of a value that was masked: it says nothing."""
     if fact.value is not None:
-        return not _PLACEHOLDER.sub("", fact.value).strip(_MARKS)
+        return not PLACEHOLDER.sub("", fact.value).strip(_MARKS)
     if fact.method != "llm":
         return False
-    *_, end = _PLACEHOLDER.split(fact.text)
+    *_, end = PLACEHOLDER.split(fact.text)
     return end != fact.text and not end.strip(_MARKS)
 
 

@@ -53,14 +53,16 @@ async def embed_drafts(options: EmbedOptions, drafts: Sequence[Draft]) -> list[I
     """
     vectors = await vectors_of(options, [passage(draft.record) for draft in drafts])
     model_id = None if options.embedder is None else options.embedder.model_id
-    inserts: list[Insert] = []
-    for draft, vector in zip(drafts, vectors, strict=True):
-        record = draft.record
-        entry = unread_entry(vector=vector, model_id=model_id, utterance=draft.utterance)
-        if not draft.utterance:  # a fact is compared with what is known, by its words too
-            entry = read_entry(entry, record)
-        inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason))
-    return inserts
+    return [insert_of(draft, vector, model_id=model_id) for draft, vector in zip(drafts, vectors, strict=True)]
+
+
+def insert_of(draft: Draft, vector: NDArray[np.float32] | None, *, model_id: str | None) -> Insert:
+    """Return the insert of a draft whose vector is known, or that has none."""
+    record = draft.record
+    entry = unread_entry(vector=vector, model_id=model_id, utterance=draft.utterance)
+    if not draft.utterance:  # a fact is compared with what is known, by its words too
+        entry = read_entry(entry, record)
+    return Insert(record, entry, once=draft.once, reason=draft.reason)
 
 
 def ids_without_vector(inserts: Sequence[Insert]) -> list[str]:

@@ -6,7 +6,8 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
@@ -15,11 +16,17 @@ from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError
 from ebbing.ports.models.embedder import Embedder
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
+from ebbing.ports.models.salience import SalienceModel
 from ebbing.ports.models.token_embedder import TokenEmbedder
 from ebbing.ports.stores.erasable import Forgetful
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.model_scores import RerankOptions
 from ebbing.wiring.config.settings import Settings
+
+if TYPE_CHECKING:
+    from ebbing.adapters.embedders.e5 import E5Embedder
+
+_Model = TypeVar("_Model")
 
 _OTHER_LENGTH: Final = (
     "vectors of {model} have {dim} numbers now, and {stored} in the store, so only keywords are searched: give the new"
@@ -260,14 +267,19 @@ def _endpoint(settings: Settings) -> Reranker:
 
 @dataclass(slots=True)
 class ReaderSlot:
-    """The reader of one memory, made when it is first needed, beside the embedder whose word vectors it shares."""
+    """The trained models of one memory beside the bundled embedder, made when they are first needed.
+
+    The reader judges answers and shares the embedder's word vectors. The salience model judges messages by theirs.
+    """
 
     settings: Settings
     embedder: EmbedderSlot
     notes: list[str] = field(default_factory=list)
-    """Why there is none."""
+    """Why there are none."""
     _is_made: bool = False
     _reader: Reader | None = None
+    _is_salience_made: bool = False
+    _salience: SalienceModel | None = None
 
     async def get(self) -> Reader | None:
         """Return the reader; None where it is switched off, or the embedder is not the bundled one."""
@@ -276,29 +288,58 @@ class ReaderSlot:
             self._is_made = True
         return self._reader
 
+    async def salience(self) -> SalienceModel | None:
+        """Return the salience model; None where it is switched off, or the embedder is not the bundled one."""
+        if not self._is_salience_made:
+            self._salience = await self._make_salience()
+            self._is_salience_made = True
+        return self._salience
+
     async def _make(self) -> Reader | None:
+        embedder = await self._bundled_embedder()
+        if embedder is None:
+            return None
+        from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
+
+        return await self._loaded(partial(CrossEncoderReader, embedder))
+
+    async def _make_salience(self) -> SalienceModel | None:
+        embedder = await self._bundled_embedder()
+        if embedder is None:
+            return None
+        from ebbing.adapters.readers.salience_heads import SalienceHeads
+
+        return await self._loaded(partial(SalienceHeads, embedder.model_id))
+
+    async def _loaded(self, load: Callable[[], _Model]) -> _Model | None:
+        try:
+            return await anyio.to_thread.run_sync(load)
+        except EbbingError as error:
+            self.notes.append(str(error))
+            return None
+
+    async def _bundled_embedder(self) -> E5Embedder | None:
         if self.settings.reader == "off":
             self.notes.append("off by setting")
             return None
         try:
             from ebbing.adapters.embedders.e5 import E5Embedder
             from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
-            from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
         except ImportError as error:
             self.notes.append(f"a package is missing: {error.name}")
             return None
         embedder = await self.embedder.get()
         model: object = embedder.inner if isinstance(embedder, CachingEmbedder) else embedder
-        if not isinstance(model, E5Embedder):
-            self.notes.append("the bundled embedder is not in use")
-            return None
-        try:
-            return await anyio.to_thread.run_sync(CrossEncoderReader, model)
-        except EbbingError as error:
-            self.notes.append(str(error))
-            return None
+        if isinstance(model, E5Embedder):
+            return model
+        self.notes.append("the bundled embedder is not in use")
+        return None
 
 
-def given_reader(settings: Settings, embedder: EmbedderSlot, *, reader: Reader) -> ReaderSlot:
-    """Return a slot that holds a reader made elsewhere."""
-    return ReaderSlot(settings, embedder, _is_made=True, _reader=reader)
+def reader_slot(
+    settings: Settings, embedder: EmbedderSlot, *, reader: Reader | None = None, salience: SalienceModel | None = None
+) -> ReaderSlot:
+    """Return a slot for the bundled models, or one that holds what was made elsewhere and nothing else."""
+    if reader is None and salience is None:
+        return ReaderSlot(settings, embedder)
+    return ReaderSlot(settings, embedder, _is_made=True, _reader=reader, _is_salience_made=True, _salience=salience)

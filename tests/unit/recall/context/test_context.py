@@ -304,3 +304,16 @@ async def test_turns_that_are_held_back_do_not_come_along(memory: AsyncMemory) -
     await memory.add(talk, user_id="u")
     answer = await memory.get_context("Did Jun rebook the driving test?", user_id="u")
     assert in_group(answer, "relevant") == [talk[0]["content"]]
+
+
+async def test_a_message_whose_facts_another_block_shows_is_not_repeated(memory: AsyncMemory) -> None:
+    talk = [
+        {**said("I live in Leeds and I'm allergic to peanuts.", 1), "id": "m1"},
+        {**said("my tabby is called Miso", 2), "id": "m2"},
+    ]
+    added = await memory.add(talk, user_id="u")
+    shown = [item["id"] for item in added["results"] if item["id"] and "Miso" not in item["memory"]]
+    options: dict[str, Any] = {"user_id": "u", "groups": ["relevant"], "top_k": 1}
+    assert "peanuts" in (await memory.get_context("my tabby", **options))["context"]
+    assert "peanuts" not in (await memory.get_context("my tabby", **options, without=shown))["context"]
+    assert "peanuts" not in (await memory.get_context("my tabby", **options, with_turns=False))["context"]

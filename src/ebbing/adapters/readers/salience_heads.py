@@ -1,0 +1,105 @@
+"""The bundled salience model: a support vector machine on the embedder's vector, and weights for pieces of words.
+
+The vector says what a message is about, the pieces how it says it. `training/` in the repository holds the data, the
+recipe and the figures.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from importlib.resources import as_file, files
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import EmbeddingError
+from ebbing.ports.models.salience import KINDS, Salience
+
+PLACES: Final = 1 << 16
+"""Weights of pieces; a piece finds its own by a hash."""
+LONGEST_PIECE: Final = 4
+"""Characters."""
+MAX_CHARACTERS: Final = 400
+"""Of a message, whose beginning says enough of how it speaks."""
+VECTOR_SCALE: Final = 8.0
+"""Of the vector beside the three numbers of `shape_of`."""
+
+Floats = NDArray[np.float32]
+
+
+def places_of(text: str) -> NDArray[np.int64]:
+    """Return the places of the pieces of a text, each once, in order.
+
+    A piece is a row of one to four characters of a word with a blank on either side; a run of Chinese is one word.
+    """
+    pieces: set[str] = set()
+    for word in text[:MAX_CHARACTERS].lower().split():
+        padded = f" {word} "
+        for length in range(1, LONGEST_PIECE + 1):
+            pieces.update(padded[start : start + length] for start in range(len(padded) - length + 1))
+    hashes = {zlib.crc32(piece.encode("utf-8", "replace")) % PLACES for piece in pieces}
+    return np.array(sorted(hashes), dtype=np.int64)
+
+
+def dense_inputs(texts: Sequence[str], vectors: Sequence[Floats]) -> Floats:
+    """Return what the support vector machine sees: vector and form of each message, shape (messages, dim + 3)."""
+    shapes = np.array([shape_of(text) for text in texts], dtype=np.float32)
+    return np.concatenate([VECTOR_SCALE * np.asarray(vectors, dtype=np.float32), shapes], axis=1)
+
+
+def shape_of(text: str) -> tuple[float, float, float]:
+    """Return what the form of a message shows: its length, and whether it asks or exclaims at its end."""
+    end = text.rstrip()[-1:]
+    return 0.003 * min(len(text), MAX_CHARACTERS), float(end in {"?", "？"}), float(end in {"!", "！"})
+
+
+class SalienceHeads:
+    """Judges messages by the bundled weights: a millisecond beside the vector. Safe to use from many threads."""
+
+    def __init__(self, model_id: str) -> None:
+        """Load the weights, for the vectors of the embedder that `model_id` names.
+
+        Raises:
+            EmbeddingError: the package data is missing.
+        """
+        self.model_id = model_id
+        try:
+            with as_file(files("ebbing.adapters").joinpath("data", "salience.npz")) as path, np.load(path) as data:
+                tensors = {name: data[name] for name in data.files}
+        except (OSError, ValueError) as error:
+            raise EmbeddingError("cannot read the bundled salience model: reinstall ebbing") from error
+        self.version = str(tensors.pop("version"))
+        weights = {name: array.astype(np.float32) for name, array in tensors.items()}
+        self._support, self._support_weights = weights["support"], weights["support_weights"]
+        self._gamma, self._intercept = weights["gamma"], weights["intercept"]
+        self._rarity, self._pieces = weights["rarity"], weights["pieces"]
+        self._kinds, self._kinds_bias = weights["kinds"], weights["kinds_bias"]
+        self._blend = weights["blend"]
+        self._support_norms = (self._support**2).sum(axis=1)
+
+    def judge(self, texts: Sequence[str], vectors: Sequence[Floats]) -> list[Salience]:
+        """Return the judgement of each message; see `SalienceModel`."""
+        if not texts:
+            return []
+        dense = dense_inputs(texts, vectors)
+        wording = np.array([self._wording(text) for text in texts], dtype=np.float32)
+        by_meaning, by_wording, base = self._blend
+        logits = base + by_meaning * self._meaning(dense) + by_wording * wording
+        probabilities = 1.0 / (1.0 + np.exp(-logits))
+        kinds = np.argmax(dense @ self._kinds + self._kinds_bias, axis=1)
+        return [Salience(float(share), KINDS[kind]) for share, kind in zip(probabilities, kinds, strict=True)]
+
+    def _meaning(self, dense: Floats) -> Floats:
+        """Return the margin of the support vector machine with a Gaussian kernel, shape (messages,)."""
+        squares = (dense**2).sum(axis=1)[:, None] + self._support_norms - 2.0 * dense @ self._support.T
+        margins: Floats = np.exp(-self._gamma * squares) @ self._support_weights + self._intercept
+        return margins
+
+    def _wording(self, text: str) -> float:
+        """Return the sum of the weights of a text's pieces, each by its rarity, over the length of these rarities."""
+        places = places_of(text)
+        rarity = self._rarity[places]
+        length = float(np.sqrt((rarity**2).sum()))
+        return float((rarity * self._pieces[places]).sum()) / length if length else 0.0

@@ -1,0 +1,123 @@
+"""What no rule reads and is worth remembering all the same: kept in the words of the person.
+
+A trained model judges each message (`ports/models/salience.py`). It reads nothing out of it, so that nothing is retold,
+and nobody is mistaken for another: the words stand as they were said, with their speaker and their date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryType, Role
+from ebbing.language.signals.talk_signs import shows
+from ebbing.language.text.detect_language import detect
+from ebbing.language.text.pieces import pieces
+from ebbing.language.text.quotation import quotation
+from ebbing.ports.models.salience import Salience
+from ebbing.privacy.guarding.trust import instruction_shaped
+from ebbing.remember.extraction.extractor import PLACEHOLDER
+from ebbing.remember.intake.screening import ScreenedMessage
+
+RULE: Final = "salience"
+"""Stands as the rule of what is kept so, with the version of the model behind it."""
+LEAST: Final = 0.85
+"""Probability from which a message is kept: on authors that nothing was learned of, nine in ten of these are."""
+_LEAST_CHARS: Final = 6
+_MAX_CHARS: Final = 400
+"""Of a longer message too little is about any one thing."""
+_CONFIDENCE: Final = 0.9
+_ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
+"""A piece that asks something of the listener."""
+_USER: Final = {"en": "User", "zh": "用户"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What a memory of a kind is."""
+
+    type: MemoryType
+    tags: tuple[str, ...]
+    importance: float
+
+
+_KINDS: Final = {
+    "fact": _Kind(MemoryType.FACT, ("fact",), 0.8),
+    "relation": _Kind(MemoryType.FACT, ("fact",), 0.8),
+    "health": _Kind(MemoryType.FACT, ("fact",), 0.85),
+    "habit": _Kind(MemoryType.FACT, ("fact", "habit"), 0.7),
+    "preference": _Kind(MemoryType.PREFERENCE, ("preference",), 0.8),
+    "constraint": _Kind(MemoryType.CONSTRAINT, ("constraint",), 0.85),
+    "instruction": _Kind(MemoryType.PROCEDURAL, ("constraint",), 0.85),
+    "plan": _Kind(MemoryType.EPISODIC, ("plan",), 0.7),
+    "event": _Kind(MemoryType.EPISODIC, ("event",), 0.7),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a message states, where all of it may be worth remembering."""
+
+    source: int
+    """Place of the message."""
+    message: Message
+    text: str
+    """The whole message, or the pieces in a row that ask nothing."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the message says nothing else."""
+        return self.text == self.message.content
+
+    @property
+    def passage(self) -> str:
+        """The text with its speaker, as messages are embedded."""
+        return f"{self.message.name}: {self.text}" if self.message.name else self.text
+
+
+def stated_words(screened: Sequence[ScreenedMessage], *, read_places: Collection[int]) -> list[Words]:
+    """Return what the user messages state, without those at `read_places`, those held back, and those with a mask."""
+    stated: list[Words] = []
+    for source, (message, _, held_back) in enumerate(screened):
+        if message.role is not Role.USER or held_back is not None or source in read_places:
+            continue
+        text = _stated(message.content)
+        is_long_enough = _LEAST_CHARS <= len(text) <= _MAX_CHARS
+        if is_long_enough and PLACEHOLDER.search(text) is None and instruction_shaped(text) is None:
+            stated.append(Words(source, message, text))
+    return stated
+
+
+def salient_fact(words: Words, salience: Salience, *, version: str) -> Fact | None:
+    """Return the quotation that is kept of a message; None where it is not worth it."""
+    if salience.probability < LEAST:
+        return None
+    kind = _KINDS[salience.kind]
+    is_grave = shows("grave", words.text)
+    language = "zh" if detect(words.text) == "zh" else "en"
+    return Fact(
+        text=quotation(words.text, words.message.name or _USER[language], language=language),
+        type=kind.type,
+        tags=(*kind.tags, "health") if is_grave else kind.tags,
+        importance=kind.importance,
+        confidence=_CONFIDENCE,
+        source=words.source,
+        source_text=words.text,
+        rule=f"{RULE}:{version}",
+        lasts=kind.type is not MemoryType.EPISODIC,
+    )
+
+
+def _stated(content: str) -> str:
+    """Return the longest row of pieces that ask nothing, a literal part of the content."""
+    rows = [""]
+    for piece in pieces(content):
+        if _ASKS.search(piece):
+            rows.append("")
+        else:
+            rows[-1] += piece
+    return max(rows, key=len).strip()

@@ -1,0 +1,38 @@
+"""A salience model that finds what it was told to find, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.ports.models.salience import Salience
+
+
+class FakeSalience:
+    """Finds texts worth remembering that hold one of its words, each with the kind of the word.
+
+    Args:
+        kinds: the kind by a word that makes a text worth remembering, such as `{"allergic": "health"}`.
+        model_id: of the embedder whose vectors it judges.
+    """
+
+    version = "fake"
+
+    def __init__(self, kinds: Mapping[str, str], *, model_id: str = "fake-64") -> None:
+        self.model_id = model_id
+        self._kinds = kinds
+        self.judged: list[str] = []
+        """Every text that it was asked about, in order."""
+
+    def judge(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> list[Salience]:
+        """Return 0.99 for what holds a word, and 0.01 for anything else."""
+        self.judged += texts
+        return [self._judged(text) for text, _ in zip(texts, vectors, strict=True)]
+
+    def _judged(self, text: str) -> Salience:
+        for word, kind in self._kinds.items():
+            if word in text:
+                return Salience(0.99, kind)
+        return Salience(0.01, "fact")

@@ -1,0 +1,71 @@
+"""The bundled salience model: each message is judged by itself, and the labelled talks can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.adapters.readers.salience_heads import PLACES, SalienceHeads, places_of
+from ebbing.ports.models.salience import KINDS
+from training.parse import DATA, HARMFUL, LabelError, read_messages
+
+DIM = 384
+
+
+@pytest.fixture(scope="module")
+def heads() -> SalienceHeads:
+    return SalienceHeads("model")
+
+
+def vectors(count: int, *, seed: int = 1) -> np.ndarray:
+    drawn = np.random.default_rng(seed).standard_normal((count, DIM)).astype(np.float32)
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+TEXTS = ["i'm allergic to bees", "lol", "我妈下周做手术", "", "\ud800?", "x" * 5_000]
+
+
+def test_a_message_is_judged_alike_alone_and_among_others(heads: SalienceHeads) -> None:
+    drawn = vectors(len(TEXTS))
+    together = heads.judge(TEXTS, list(drawn))
+    alone = [heads.judge([text], [vector])[0] for text, vector in zip(TEXTS, drawn, strict=True)]
+    assert [item.kind for item in together] == [item.kind for item in alone]
+    assert np.allclose([item.probability for item in together], [item.probability for item in alone], atol=1e-5)
+    assert {item.kind for item in together} <= set(KINDS)
+
+
+def test_nothing_is_judged_where_there_is_nothing(heads: SalienceHeads) -> None:
+    assert heads.judge([], []) == []
+
+
+def test_an_illness_speaks_for_a_message_and_a_laugh_against_it(heads: SalienceHeads) -> None:
+    [vector] = vectors(1)
+    ill, laugh = heads.judge(["i'm allergic to penicillin since i was 7", "haha ok see you later"], [vector, vector])
+    assert ill.probability > laugh.probability
+
+
+@given(st.text(max_size=200))
+def test_pieces_have_places_in_order_and_once(text: str) -> None:
+    places = places_of(text)
+    assert np.all(np.diff(places) > 0)
+    assert not len(places) or 0 <= places[0] <= places[-1] < PLACES
+
+
+def test_every_labelled_talk_can_be_read() -> None:
+    labels = set[str]()
+    for path in sorted((DATA / "messages").glob("*.txt")):
+        for talk in read_messages(path):
+            assert len(talk.turns) == len(talk.labels) > 50
+            labels |= set(talk.labels)
+    assert labels == {*KINDS, HARMFUL, ""}
+
+
+def test_an_unknown_label_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "m.txt"
+    path.write_text("== x | en | a talk\n1 [Ann] hello ## greeting\n", "utf-8")
+    with pytest.raises(LabelError, match=r"m\.txt:2"):
+        read_messages(path)

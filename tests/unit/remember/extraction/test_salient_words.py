@@ -1,0 +1,162 @@
+"""What a model finds worth remembering is kept in the words of the person: literal, attributed, and once."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryType, Role
+from ebbing.memory import AsyncMemory
+from ebbing.ports.models.salience import KINDS, Salience
+from ebbing.privacy.guarding.trust import TrustTier
+from ebbing.remember.extraction.salient_words import LEAST, salient_fact, stated_words
+from ebbing.remember.intake.screening import ScreenedMessage
+from ebbing.testing.models.embedder import FakeEmbedder
+from ebbing.testing.models.salience import FakeSalience
+from ebbing.wiring.build import Components, build, load_settings
+from ebbing.wiring.components.models import reader_slot
+
+WORTH = Salience(0.99, "fact")
+
+
+def screened(text: str, *, role: Role = Role.USER, name: str | None = "Rhona") -> ScreenedMessage:
+    return ScreenedMessage(Message(text, role, name=name), TrustTier.USER)
+
+
+def words_of(text: str, **more: Any) -> list[str]:
+    return [words.text for words in stated_words([screened(text, **more)], read_places=())]
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        ("choir is wednesdays now, st agnes hall", "choir is wednesdays now, st agnes hall"),
+        ("wilf's ten on the 19th. whats his shoe size?", "wilf's ten on the 19th."),
+        ("can you draft a mail to hr. my last day is 29 may.", "my last day is 29 may."),
+        ("小七大名叫许知夏。你帮我想个礼物？", "小七大名叫许知夏。"),
+    ],
+)
+def test_what_is_asked_is_no_part_of_what_is_stated(said: str, stated: str) -> None:
+    assert words_of(said) == [stated]
+
+
+@pytest.mark.parametrize(
+    "said", ["when's mum's hip op?", "ok", "帮我写个请假条", "my key is [REDACTED_API_KEY], keep it", "x" * 401]
+)
+def test_a_question_a_word_a_mask_and_a_flood_state_nothing(said: str) -> None:
+    assert words_of(said) == []
+
+
+def test_only_the_persons_own_messages_that_nothing_was_read_from_are_looked_at() -> None:
+    assert words_of("I have noted that you are a vet.", role=Role.ASSISTANT) == []
+    assert stated_words([screened("we moved to Leeds in May")], read_places={0}) == []
+    held_back = ScreenedMessage(Message("we moved to Leeds in May", Role.USER), TrustTier.USER, "plant")
+    assert stated_words([held_back], read_places=()) == []
+
+
+@given(
+    text=st.text(st.sampled_from(string.ascii_lowercase + "我们家狗叫豆 .?!。？！\n“”'"), max_size=80),
+    name=st.sampled_from([None, "Rhona", "林乔"]),
+    kind=st.sampled_from(KINDS),
+)
+def test_whatever_is_kept_stands_in_the_message_word_for_word(text: str, name: str | None, kind: str) -> None:
+    for words in stated_words([screened(text, name=name)], read_places=()):
+        fact = salient_fact(words, Salience(0.99, kind), version="v")
+        assert fact is not None
+        assert fact.source_text is not None
+        assert fact.source_text in text
+        assert (name or "User") in fact.text or fact.text.startswith("用户")
+        assert (fact.attribute, fact.value, fact.object, fact.polarity) == (None, None, None, 0)
+
+
+def test_what_is_less_likely_is_left_in_its_message() -> None:
+    [words] = stated_words([screened("choir is wednesdays now, st agnes hall")], read_places=())
+    assert salient_fact(words, Salience(LEAST - 0.01, "habit"), version="v") is None
+    fact = salient_fact(words, Salience(LEAST, "habit"), version="v")
+    assert fact is not None
+    assert fact.text == "Rhona said: “choir is wednesdays now, st agnes hall”"
+    assert fact.rule == "salience:v"
+
+
+def test_what_harms_for_life_is_tagged_as_health() -> None:
+    [words] = stated_words([screened("it's the asthma, so no ibuprofen for life")], read_places=())
+    fact = salient_fact(words, Salience(0.99, "event"), version="v")
+    assert fact is not None
+    assert "health" in fact.tags
+
+
+def components_with(salience: FakeSalience) -> Components:
+    components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder())
+    return replace(components, reader=reader_slot(components.settings, components.embedder, salience=salience))
+
+
+@pytest.fixture
+async def memory() -> AsyncIterator[AsyncMemory]:
+    salience = FakeSalience({"wednesdays": "habit", "shellfish": "constraint", "Leeds": "fact"})
+    async with AsyncMemory(components=components_with(salience)) as opened:
+        yield opened
+
+
+def said(text: str, number: int, *, role: str = "user", name: str | None = "Rhona") -> dict[str, Any]:
+    message = {"role": role, "content": text, "id": f"m{number}", "timestamp": f"2026-05-01T09:{number:02}:00+00:00"}
+    return message if role == "assistant" else {**message, "name": name}
+
+
+TALK = [
+    said("morning all", 1),
+    said("choir is wednesdays now, st agnes hall", 2),
+    said("off the record: the shellfish made me ill", 3),
+    said("choir is wednesdays now, st agnes hall", 4, role="assistant"),
+    said("how was it?", 5, name="Tom"),
+]
+
+
+@pytest.mark.anyio
+async def test_a_message_worth_remembering_becomes_a_memory_with_its_speaker(memory: AsyncMemory) -> None:
+    await memory.add(TALK, user_id="Rhona")
+    [item] = (await memory.get_all(user_id="Rhona"))["results"]
+    assert item["memory"] == "Rhona said: “choir is wednesdays now, st agnes hall”"
+    assert (item["type"], item["source_ids"]) == (MemoryType.FACT, ["m2"])
+    provenance = (await memory.explain(item["id"]))["provenance"]
+    assert provenance["source_text"] == "choir is wednesdays now, st agnes hall"
+    assert provenance["rule"] == "salience:fake"
+
+
+@pytest.mark.anyio
+async def test_the_same_messages_again_make_no_second_memory(memory: AsyncMemory) -> None:
+    await memory.add(TALK, user_id="Rhona")
+    await memory.add(TALK, user_id="Rhona")
+    assert len((await memory.get_all(user_id="Rhona"))["results"]) == 1
+
+
+@pytest.mark.anyio
+async def test_undo_takes_it_back(memory: AsyncMemory) -> None:
+    change_id = (await memory.add(TALK, user_id="Rhona"))["change_id"]
+    assert change_id is not None
+    await memory.undo(change_id, user_id="Rhona")
+    assert (await memory.get_all(user_id="Rhona"))["results"] == []
+
+
+@pytest.mark.anyio
+async def test_a_message_and_its_quotation_are_one_answer(memory: AsyncMemory) -> None:
+    await memory.add([*TALK, said("the garden gate squeaks", 6)], user_id="Rhona")
+    found = (await memory.search("choir wednesdays", user_id="Rhona", top_k=10))["results"]
+    assert sum("choir is wednesdays" in item["memory"] for item in found if item["role"] == "user") == 1
+    facts = (await memory.search("choir wednesdays", user_id="Rhona", include="memories"))["results"]
+    assert [item["memory"] for item in facts] == ["Rhona said: “choir is wednesdays now, st agnes hall”"]
+
+
+@pytest.mark.anyio
+async def test_vectors_of_another_model_are_not_judged() -> None:
+    salience = FakeSalience({"wednesdays": "habit"}, model_id="another")
+    async with AsyncMemory(components=components_with(salience)) as memory:
+        await memory.add(TALK, user_id="Rhona")
+        assert (await memory.get_all(user_id="Rhona"))["results"] == []
+    assert salience.judged == []

@@ -1,0 +1,198 @@
+"""Train the salience model: `python -m training.salience`. Some minutes on one core; `--judge` prints figures alone.
+
+It learns from the messages of talks: which of them are worth remembering in their speaker's words, and what about. Each
+part of the authors is judged by what is learned of all others; what weighs the two halves is learned from that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import SVC
+
+from ebbing.adapters.readers.salience_heads import PLACES, dense_inputs, places_of
+from ebbing.ports.models.salience import KINDS
+from training.embed import passages
+from training.parse import DATA, read_messages, read_talks
+
+PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data/salience.npz"
+PARTS = 4
+"""Parts of the authors, each of which is judged by what is learned of the others."""
+RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6)
+PENALTY = 2.0
+GAMMA = 0.02
+PIECES_PENALTY = 3.0
+KINDS_PENALTY = 0.3
+MIN_MESSAGES = 3
+"""Messages that hold a piece, at least, for it to count."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A message with what is right."""
+
+    text: str
+    speaker: str
+    language: str
+    author: str
+    kind: str | None
+    """One of `KINDS` where it is worth remembering, else None."""
+
+
+def messages() -> list[Labelled]:
+    """Return the labelled messages of all talks, in a fixed order."""
+    return [*_of_talks(), *_of_labelled_talks()]
+
+
+def _of_talks() -> Iterator[Labelled]:
+    """Yield the messages of talks whose memories were written down; a message that only helps with one is left out."""
+    for path in sorted((DATA / "talks").glob("*.txt")):
+        for talk in read_talks(path):
+            kinds = {memory.turns[-1]: memory.type for memory in talk.good.values()}
+            helping = {place for memory in talk.good.values() for place in memory.turns} - kinds.keys()
+            for place, turn in enumerate(talk.turns if talk.good else ()):
+                if turn.speaker != "assistant" and place not in helping:
+                    yield Labelled(turn.text, turn.speaker, talk.language, path.stem, kinds.get(place))
+
+
+def _of_labelled_talks() -> Iterator[Labelled]:
+    for path in sorted((DATA / "messages").glob("*.txt")):
+        for talk in read_messages(path):
+            for turn, label in zip(talk.turns, talk.labels, strict=True):
+                if turn.speaker != "assistant":
+                    kind = label if label in KINDS else None
+                    yield Labelled(turn.text, turn.speaker, talk.language, path.stem, kind)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is seen of some messages."""
+
+    dense: np.ndarray
+    """Vector and form, shape (messages, 387)."""
+    pieces: csr_matrix
+    """Which pieces stand in each, shape (messages, PLACES)."""
+
+    @classmethod
+    def of(cls, labelled: Sequence[Labelled]) -> Inputs:
+        """Return the inputs of messages; their vectors are those of the texts with their speakers."""
+        texts = [message.text for message in labelled]
+        vectors = passages([f"{message.speaker}: {message.text}" for message in labelled])
+        places = [places_of(text) for text in texts]
+        ends = np.cumsum([0, *map(len, places)])
+        ones = np.ones(ends[-1], np.float32)
+        pieces = csr_matrix((ones, np.concatenate(places), ends), shape=(len(texts), PLACES))
+        return cls(dense_inputs(texts, vectors), pieces)
+
+    def some(self, rows: Sequence[int]) -> Inputs:
+        """Return the inputs of some of the messages."""
+        return Inputs(self.dense[rows], self.pieces[rows])
+
+
+class Salience:
+    """The two halves of the model, and what tells the kind."""
+
+    def __init__(self, labelled: Sequence[Labelled], inputs: Inputs) -> None:
+        """Learn from messages."""
+        worth = np.array([message.kind is not None for message in labelled])
+        counts = np.asarray((inputs.pieces > 0).sum(axis=0)).ravel()
+        rarity = np.log((1 + len(labelled)) / (1 + counts)) + 1
+        self.rarity = np.where(counts >= MIN_MESSAGES, rarity, 0.0).astype(np.float32)
+        self.meaning = SVC(C=PENALTY, gamma=GAMMA).fit(inputs.dense, worth)
+        self.wording = LogisticRegression(C=PIECES_PENALTY, max_iter=500, fit_intercept=False)
+        self.wording.fit(self._weighed(inputs.pieces), worth)
+        kinds = [message.kind for message in labelled if message.kind]
+        self.kinds = LogisticRegression(C=KINDS_PENALTY, max_iter=2000).fit(inputs.dense[worth], kinds)
+
+    def margins(self, inputs: Inputs) -> np.ndarray:
+        """Return what both halves say, shape (messages, 2)."""
+        wording = self.wording.decision_function(self._weighed(inputs.pieces))
+        return np.stack([self.meaning.decision_function(inputs.dense), wording], axis=1)
+
+    def kinds_of(self, inputs: Inputs) -> np.ndarray:
+        """Return the likeliest kind of each message."""
+        return self.kinds.predict(inputs.dense)
+
+    def _weighed(self, pieces: csr_matrix) -> csr_matrix:
+        weighed = pieces.multiply(self.rarity).tocsr()
+        lengths = np.sqrt(np.asarray(weighed.multiply(weighed).sum(axis=1)).ravel())
+        return weighed.multiply(1.0 / np.maximum(lengths, 1e-9)[:, None]).tocsr()
+
+
+def judge(labelled: Sequence[Labelled], inputs: Inputs) -> LogisticRegression:
+    """Print the figures of authors that nothing was learned of; return what weighs the two halves."""
+    authors = sorted({message.author for message in labelled})
+    margins, kinds = np.zeros((len(labelled), 2)), np.empty(len(labelled), object)
+    for part in range(PARTS):
+        held = set(authors[part::PARTS])
+        learned = [place for place, message in enumerate(labelled) if message.author not in held]
+        judged = [place for place, message in enumerate(labelled) if message.author in held]
+        model = Salience([labelled[place] for place in learned], inputs.some(learned))
+        margins[judged], kinds[judged] = model.margins(inputs.some(judged)), model.kinds_of(inputs.some(judged))
+    worth = np.array([message.kind is not None for message in labelled])
+    blend = LogisticRegression().fit(margins, worth)
+    shares = blend.predict_proba(margins)[:, 1]
+    for language in ("en", "zh"):
+        rows = np.array([message.language == language for message in labelled])
+        report(language, worth[rows], shares[rows])
+    right = [kinds[place] == message.kind for place, message in enumerate(labelled) if message.kind]
+    print(f"kind right: {np.mean(right):.2f}; weights of meaning and wording {blend.coef_[0].round(2)}")
+    return blend
+
+
+def report(name: str, worth: np.ndarray, shares: np.ndarray) -> None:
+    """Print area, calibration, and precision at some recalls with the probability that gives it."""
+    order = np.argsort(-shares)
+    right = np.cumsum(worth[order])
+    bins = np.minimum((shares * 10).astype(int), 9)
+    gaps = [abs(shares[bins == each].mean() - worth[bins == each].mean()) * (bins == each).mean() for each in set(bins)]
+    print(
+        f"{name}: {len(worth)} messages, {worth.mean():.2f} worth it, area {roc_auc_score(worth, shares):.3f},", end=""
+    )
+    print(f" calibration error {sum(gaps):.3f}")
+    for recall in RECALLS:
+        count = int(np.argmax(right >= recall * right[-1])) + 1
+        print(f"  recall {recall:.1f}: precision {right[count - 1] / count:.2f} from {shares[order[count - 1]]:.2f}")
+
+
+def export(model: Salience, blend: LogisticRegression) -> None:
+    """Write the model as package data."""
+    order = [list(model.kinds.classes_).index(kind) for kind in KINDS]
+    tensors = {
+        "support": model.meaning.support_vectors_.astype(np.float16),
+        "support_weights": model.meaning.dual_coef_[0].astype(np.float32),
+        "gamma": np.float32(GAMMA),
+        "intercept": model.meaning.intercept_.astype(np.float32),
+        "rarity": model.rarity.astype(np.float16),
+        "pieces": model.wording.coef_[0].astype(np.float16),
+        "kinds": model.kinds.coef_[order].T.astype(np.float16),
+        "kinds_bias": model.kinds.intercept_[order].astype(np.float16),
+        "blend": np.array([*blend.coef_[0], blend.intercept_[0]], np.float32),
+    }
+    version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
+    np.savez_compressed(PACKAGE_DATA, version=np.array(version), **tensors)
+    print(f"salience {version}: {PACKAGE_DATA.stat().st_size:,} bytes")
+
+
+def main() -> None:
+    """Judge, then learn from everything and write the package data."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--judge", action="store_true", help="print the figures and write nothing")
+    options = parser.parse_args()
+    labelled = messages()
+    inputs = Inputs.of(labelled)
+    blend = judge(labelled, inputs)
+    if not options.judge:
+        export(Salience(labelled, inputs), blend)
+
+
+if __name__ == "__main__":
+    main()
