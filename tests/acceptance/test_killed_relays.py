@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from anyio import to_thread
 
-from tests.acceptance.killed_relays import Rounds, local_place
+from tests.acceptance.killed_relays import Rounds, local_place, opened
 from tests.servers import emptied, needs
 
 KILLS = int(os.environ.get("RELAY_KILLS", "3"))
@@ -109,6 +109,14 @@ async def test_an_index_whose_relay_is_killed_catches_up_and_lacks_nothing(
         await rounds.look(at_all=number == KILLS)
     assert await to_thread.run_sync(doctor, place) == 0
     print(f"{index} over {store}: {dict(rounds.counts)}")
+
+
+async def test_no_test_after_it_meets_the_local_client_of_a_relay(tmp_path: Path) -> None:
+    package = pytest.importorskip("qdrant_client")
+    usual = package.QdrantClient
+    async with opened(local_place(tmp_path, "qdrant")):
+        assert package.QdrantClient is not usual
+    assert package.QdrantClient is usual
 
 
 def doctor(place: dict[str, Any]) -> int:
