@@ -163,7 +163,7 @@ def _messages_of_quotations(shard: Shard) -> NDArray[np.int64]:
     """Return for each row the message that it repeats, or −1."""
     message_of = np.full(shard.size, _NONE, dtype=np.int64)
     has_vector = shard.alive & shard.embedded
-    memories = np.flatnonzero(has_vector & (shard.kind == _MEMORY))
+    memories = np.flatnonzero(has_vector & (shard.kind == _MEMORY) & (shard.attribute == 0))
     messages = np.flatnonzero(has_vector & (shard.kind == _EPISODE))
     messages = messages[np.argsort(shard.created[messages], kind="stable")]
     first = np.searchsorted(shard.created[messages], shard.created[memories], side="left")
@@ -177,12 +177,35 @@ def _messages_of_quotations(shard: Shard) -> NDArray[np.int64]:
     return message_of
 
 
+# In which order rows are written to a graph.
+
+Matrix = NDArray[np.float32]
+
+_ROWS_OF_A_CELL: Final = 250
+_ROWS_FOR_A_LEADER: Final = 10
+_ROWS_AT_ONCE: Final = 2_000
+
+
+def side_by_side(vectors: Matrix, rows: Rows) -> Rows:
+    """Return rows in an order in which near ones mostly follow one another.
+
+    A graph on disk that is built in this order has near rows in the same pages. Every tenth row comes first, as it is:
+    where a graph begins with rows from everywhere, a search does not end in a wrong corner of it.
+    """
+    is_leader = np.arange(len(rows)) % _ROWS_FOR_A_LEADER == 0
+    others = rows[~is_leader]
+    centres = vectors[rows[::_ROWS_OF_A_CELL]]
+    cells = np.zeros(len(others), dtype=np.int64)
+    for start in range(0, len(others), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        cells[part] = np.argmax(vectors[others[part]] @ centres.T, axis=1)
+    return np.concatenate((rows[is_leader], others[np.argsort(cells, kind="stable")]))
+
+
 # Products of vectors in the thread of whoever asks.
 #
 # BLAS hands a larger product to threads of its own, and waits for the last of them: where other programs want the same
 # processors, that makes of half a millisecond fifteen. So what a search multiplies goes to it piece by piece.
-
-Matrix = NDArray[np.float32]
 
 _PIECE: Final = 1 << 18
 """Multiplications of one piece: OpenBLAS uses no other thread for so many."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.index.near_rows import Rows, side_by_side
 from ebbing.index.shard import Shard
 from ebbing.ports.exclusive_job import LEASE, exclusive_job
 from ebbing.ports.indexes.vector_index import COMPLETE, VectorIndex, VectorRoom, follower_name
@@ -27,8 +28,9 @@ BATCH_CHANGES: Final = 5_000
 """Changes that are applied before the index is saved."""
 BATCH_ROWS: Final = 2_000
 """Vectors of one call while the index is built."""
-SAVED_ROWS: Final = 100_000
-"""Vectors after which a half-built index is saved, so that it goes on from there."""
+SAVED_ROWS: Final = 250_000
+"""Vectors after which a half-built index is saved, so that it goes on from there; near ones of these are written
+together."""
 MOST_BEHIND: Final = 1_000_000
 """Changes that are kept for an index in another place, such as the disk of a machine that may be gone for good."""
 WAIT_SECONDS: Final = 2.0
@@ -234,20 +236,28 @@ class VectorFollower:
         shard = await self._store.shard(scope)
         room = VectorRoom(owner.tenant, standing.partition, shard.model_id or "", shard.dim)
         rows = _rows_after(shard, done)
-        for start in range(0, len(rows), BATCH_ROWS):
-            part = rows[start : start + BATCH_ROWS]
-            await self._index.upsert(room, shard.seq[part], vectors=shard.vectors[part])
-            if self._is_closed or not await self._store.jobs.renew(job, lease=LEASE):
+        for start in range(0, len(rows), SAVED_ROWS):
+            stretch = rows[start : start + SAVED_ROWS]
+            if not await self._write(room, shard, rows=side_by_side(shard.vectors, stretch), job=job):
                 return
-            if (start + BATCH_ROWS) % SAVED_ROWS == 0:
+            if len(stretch) == SAVED_ROWS:
                 await self._index.save(is_complete=False)
-                await self._store.set_mark(scope, name, value=int(shard.seq[part[-1]]))
+                await self._store.set_mark(scope, name, value=int(shard.seq[stretch[-1]]))
         async with self._renewing(job):
             await self._index.save()
         await self._store.set_mark(scope, name, value=COMPLETE)
 
+    async def _write(self, room: VectorRoom, shard: Shard, *, rows: Rows, job: Job) -> bool:
+        """Write rows in this order; False where that has to stop, or another process has the right by now."""
+        for start in range(0, len(rows), BATCH_ROWS):
+            part = rows[start : start + BATCH_ROWS]
+            await self._index.upsert(room, shard.seq[part], vectors=shard.vectors[part])
+            if self._is_closed or not await self._store.jobs.renew(job, lease=LEASE):
+                return False
+        return True
 
-def _rows_after(shard: Shard, seq: int) -> np.typing.NDArray[np.int64]:
+
+def _rows_after(shard: Shard, seq: int) -> Rows:
     """Return the living rows with vectors from after a row on, in the order in which they came."""
     rows = np.flatnonzero(shard.alive & shard.embedded & (shard.seq > seq))
     return rows[np.argsort(shard.seq[rows], kind="stable")]
