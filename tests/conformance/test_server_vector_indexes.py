@@ -167,7 +167,7 @@ class TestPgvector(ServerSuite):
                     server.execute("ALTER DATABASE postgres RESET enable_seqscan")
 
     @pytest.mark.anyio
-    @pytest.mark.parametrize(("rows", "weighed"), [(200_000, 104), (1_000_000, 120), (20_000_000, 400)])
+    @pytest.mark.parametrize(("rows", "weighed"), [(200_000, 110), (1_000_000, 150), (10_000_000, 400)])
     async def test_a_search_weighs_more_rows_in_a_larger_graph(self, rows: int, weighed: int) -> None:
         import psycopg
 

@@ -33,7 +33,7 @@ _LEAST_VERSION: Final = (0, 8)
 """Of pgvector: iterative scans, half vectors."""
 _WIDTH: Final = 100
 """Rows that a search weighs in a small graph."""
-_ROWS_TO_WEIGH_ONE_MORE: Final = 50_000
+_ROWS_TO_WEIGH_ONE_MORE: Final = 20_000
 """In a large graph a search that weighs as few as in a small one misses whole clusters."""
 _MAX_WIDTH: Final = 400
 """Also what a search weighs in a graph of fewer links, which an earlier version built."""
