@@ -237,13 +237,13 @@ def sentence(chance: Random) -> str:
 
 
 async def all_memories(http: httpx.AsyncClient, user: str) -> dict[str, str]:
-    """Return all that is listed of somebody, text by id."""
+    """Return all that is listed of somebody, text by id, without the summaries that a round of upkeep adds."""
     found: dict[str, str] = {}
     cursor: str | None = ""
     while cursor is not None:
         parameters = {"user_id": user, "limit": "1000", **({"cursor": cursor} if cursor else {})}
         page = expected(await http.get("/v1/memories", params=parameters))
-        found.update((item["id"], item["text"]) for item in page["memories"])
+        found.update((item["id"], item["text"]) for item in page["memories"] if "summary" not in item["tags"])
         cursor = page["next_cursor"]
     return found
 

@@ -45,3 +45,27 @@ async def test_an_update_outlasts_rounds_that_change_the_memory(
         kept = await memory.get(memory_id)
     assert kept is not None
     assert kept["memory"] == ("I live in Rome." if rounds < MAX_ATTEMPTS else "I live in Paris.")
+
+
+async def test_two_memories_of_one_summary_are_changed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    components = build(load_settings({"path": tmp_path, "embedder": "none", "worker": False}))
+    store = components.store
+    real_write = store.write
+    async with AsyncMemory(components=components) as memory:
+        for number in range(24):
+            await memory.add(f"w{number:08x} x{number:08x} y{number:08x}", user_id="ada", infer=False)
+        await memory.maintenance.run(user_id="ada")
+        before = (await memory.get_all(user_id="ada", limit=100))["results"]
+        [first, second, *_] = [item["id"] for item in before if "summary" not in item["tags"]]
+        assert len(before) == 25
+
+        async def write(scope: Scope, changes: Sequence[Change], **more: Any) -> list[str]:
+            monkeypatch.setattr(store, "write", real_write)
+            await memory.update(second, "the second one")
+            return await real_write(scope, changes, **more)
+
+        monkeypatch.setattr(store, "write", write)
+        await memory.update(first, "the first one")
+        after = (await memory.get_all(user_id="ada", limit=100))["results"]
+    assert {item["memory"] for item in after} >= {"the first one", "the second one"}
+    assert len(after) == 24

@@ -77,8 +77,6 @@ async def update(deps: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> 
         raise InvalidInputError("give a text, metadata, tags or expires_at to update")
 
     async def change(old: MemoryRecord) -> Revise | None:
-        if edit.version is not None and edit.version != old.version:
-            raise ConflictError("the memory is of another version by now: read it again and retry")
         labelled = replace(
             old,
             metadata=old.metadata if edit.metadata is None else dict(edit.metadata),
@@ -101,7 +99,7 @@ async def update(deps: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> 
         await deps.note_missing_vectors(ids_without_vector([insert]), scope)
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
-    return await _changed(deps, memory_id, scope=scope, change=change)
+    return await _changed(deps, memory_id, scope=scope, change=change, version=edit.version)
 
 
 def _end(before: datetime | None, requested: datetime | str | None) -> datetime | None:
@@ -210,22 +208,25 @@ async def _changed(
     *,
     scope: Scope,
     change: Callable[[MemoryRecord], Awaitable[Revise | None]],
+    version: int | None = None,
 ) -> MemoryRecord:
+    """Change a record as it is, again where somebody else changed it meanwhile, or what was made of it."""
     store = deps.store
-    for attempt in range(MAX_ATTEMPTS):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         now = deps.clock.now()
-        old = await _voiced(
-            store, await _get_record(store, memory_id, scope=scope, deleted=False), scope=scope, moment=now
-        )
-        revise = await change(old)
-        if revise is None:
-            return old
-        if not _says_the_same(old, revise.record):
-            await _take_back(store, old, scope=scope, moment=now)
+        record = await _get_record(store, memory_id, scope=scope, deleted=False)
+        if version is not None and version != record.version:
+            raise ConflictError("the memory is of another version by now: read it again and retry")
         try:
+            old = await _voiced(store, record, scope=scope, moment=now)
+            revise = await change(old)
+            if revise is None:
+                return old
+            if not _says_the_same(old, revise.record):
+                await _take_back(store, old, scope=scope, moment=now)
             await store.write(scope, [revise])
         except ConflictError:
-            if attempt == MAX_ATTEMPTS - 1:
+            if attempt == MAX_ATTEMPTS:
                 raise
             continue
         return revise.record
