@@ -50,6 +50,8 @@ PASSES = (
     "我房租4200",
     "我每周二晚上八点打球",
     "我在学游泳课",
+    "so yes im vegan now too obviously",
+    "under 90 kilos by christmas. I'm 96 now",
     "我才28啊",
     "我这阵子胃炎",
 )

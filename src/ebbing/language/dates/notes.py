@@ -38,11 +38,14 @@ _MOVED: Final = re.compile("[改换挪][成到在]")
 moved to a weekday may be so every week."""
 _ENGLISH_STATES: Final = re.compile(
     r"(?<='ve )got\b|(?<=have )got\b|(?<=has )got\b|\b(?:is|are|am|be|'m|'re) [a-z]+ed\b"
+    r"|\b(?:years?|been) married\b"
     r"|\b(?:(?:re)?(?:booked|scheduled|arranged)|reserved|ordered|planned|agreed|signed (?:\w+ )?up|paid)\b"
 )
 """The same in English: "we've got", "is delighted". What was booked is done, and its day may lie ahead."""
 _FROM: Final = re.compile(r"\b(?:from|starting|as of|until|till?|by)\s(?:on\s)?$")
 _POSSESSIVE: Final = re.compile(r"['’]s\b")
+_HOURS_AWAY: Final = re.compile(r"(?:小时|分钟|钟头?)(?:以|之)?[前后]$")
+"""So far from now, or from what was told before it: 半小时后就睡着了."""
 _WRITTEN: Final = re.compile(r"(?:['’]s)?\s?[(（](?:\d{4}|week of|spring|summer|autumn|winter|[A-Z][a-z]+ \d{4})")
 
 
@@ -53,6 +56,8 @@ def noted(tokens: Sequence[Token], context: DateContext) -> Iterator[Token]:
     for token in tokens:
         assert isinstance(token.value, Reading)
         if token.value.explicit or token in named or _WRITTEN.match(context.text, token.finish):
+            continue
+        if _HOURS_AWAY.search(context.text[token.begin : token.finish]):
             continue
         is_figure = any(begin < token.finish and token.begin < finish for begin, finish in figures)
         if not is_figure and _is_certain(token, tokens, context=context):

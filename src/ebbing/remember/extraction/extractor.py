@@ -128,6 +128,15 @@ async def with_certain_subjects(
     return replace(extraction, facts=tuple(fact for fact in extraction.facts if fact.source != 0 or fact.text in texts))
 
 
+async def is_in_company(screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope) -> bool:
+    """Return whether the messages are part of a running talk with the assistant, or of a talk among several people."""
+    names = {each.message.name for each in screened if each.message.role is Role.USER and each.message.name}
+    if len(names) > 1 or await _is_in_talk(screened, store=store, scope=scope):
+        return True
+    actors = (await store.shard(scope)).actors
+    return len(names | {name for name, _ in actors.items()}) > 1
+
+
 async def _is_in_talk(screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope) -> bool:
     """Return whether the assistant has answered often enough, in these messages and before them."""
     turns = sum(each.message.role is Role.ASSISTANT for each in screened)

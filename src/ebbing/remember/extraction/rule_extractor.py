@@ -45,6 +45,7 @@ from ebbing.remember.extraction.told_facts import (
     introduces_words,
     is_anybodys,
     is_one_voice,
+    may_be_a_weight,
     says_something,
     with_words_as_said,
     without_own_words,
@@ -219,6 +220,8 @@ class _FactReader:
         if not is_told_plainly(fact, statement, message=self.parser.message, understood=understood, pack=pack):
             return False
         if not has_a_fitting_value(fact, statement, pack=pack):
+            return False
+        if may_be_a_weight(fact, statement, content=self.parser.message.content):
             return False
         if statement.who == "order" or fact.ended or fact.corrects:
             return True

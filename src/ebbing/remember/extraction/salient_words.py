@@ -25,8 +25,11 @@ from ebbing.remember.intake.screening import ScreenedMessage
 
 RULE: Final = "salience"
 """Stands as the rule of what is kept so, with the version of the model behind it."""
-LEAST: Final = 0.85
-"""Probability from which a message is kept: on authors that nothing was learned of, nine in ten of these are."""
+LEAST: Final = 0.7
+"""Probability from which a message is kept that somebody writes to be remembered …"""
+LEAST_IN_COMPANY: Final = 0.85
+"""… and one of a running talk, or among people, where much of what sounds like news passes. On authors that nothing was
+learned of, nine in ten of those that are kept are worth it."""
 _LEAST_CHARS: Final = 6
 _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""
@@ -80,21 +83,21 @@ class Words:
 
 
 def stated_words(screened: Sequence[ScreenedMessage], *, read_places: Collection[int]) -> list[Words]:
-    """Return what the user messages state, without those at `read_places`, those held back, and those with a mask."""
+    """Return what the user messages state in earnest, without those at `read_places`, held back, or with a mask."""
     stated: list[Words] = []
     for source, (message, _, held_back) in enumerate(screened):
         if message.role is not Role.USER or held_back is not None or source in read_places:
             continue
         text = _stated(message.content)
-        is_long_enough = _LEAST_CHARS <= len(text) <= _MAX_CHARS
-        if is_long_enough and PLACEHOLDER.search(text) is None and instruction_shaped(text) is None:
+        is_earnest = _LEAST_CHARS <= len(text) <= _MAX_CHARS and not shows("jokes", text)
+        if is_earnest and PLACEHOLDER.search(text) is None and instruction_shaped(text) is None:
             stated.append(Words(source, message, text))
     return stated
 
 
-def salient_fact(words: Words, salience: Salience, *, version: str) -> Fact | None:
-    """Return the quotation that is kept of a message; None where it is not worth it."""
-    if salience.probability < LEAST:
+def salient_fact(words: Words, salience: Salience, *, version: str, least: float = LEAST) -> Fact | None:
+    """Return the quotation that is kept of a message; None where it is less likely worth it than `least`."""
+    if salience.probability < least:
         return None
     kind = _KINDS[salience.kind]
     is_grave = shows("grave", words.text)

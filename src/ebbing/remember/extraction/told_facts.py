@@ -35,6 +35,10 @@ _FIRST_PERSON: Final = {"en": re.compile(r"\b(?:I|me|we|us|my|our)\b"), "zh": re
 _STAGE_MARKS: Final = re.compile(r"\[(?![A-Z_]+(?::[a-p]+)?\])|[{}<>]")
 """What stands in such marks was not said by anybody: [ominous music]. A masked value has marks of its own."""
 _PLURAL: Final = re.compile(r"(?i)\W*(?:(?:and|but|so) )*we\b(?! ‹)|[^,，]{0,4}?(?:我们|咱们|俺们)(?![的家])")
+_OF_YEARS: Final = re.compile(r"(?i)\byears?\b|\bold\b|\bbirthday\b|岁")
+_WEIGHS: Final = re.compile(
+    r"(?i)\b(?:kilos?|kgs?|stones?|lbs?|pounds?|weigh(?:s|ed|t)?|scales?)\b|公斤|[市\d]斤|体重|上秤"
+)
 _OF_ONE: Final = frozenset({"age", "name", "preferred_name", "birthday", "blood type"})
 """Attributes of one person: a band is called something too, and a company is a few years old. In Chinese a job is one,
 as 我们 with a title is somebody else."""
@@ -108,6 +112,12 @@ def has_a_fitting_value(fact: Fact, statement: Statement, *, pack: Pack) -> bool
     if _CLAUSE_MARK.search(fact.value):
         return False
     return name not in _OF_A_THING or _DAY.search(fact.value) is None
+
+
+def may_be_a_weight(fact: Fact, statement: Statement, *, content: str) -> bool:
+    """Return whether a bare number that was read as an age may be kilos, which the message speaks of."""
+    is_age = (fact.attribute or "").rpartition(".")[2] == "age"
+    return is_age and _OF_YEARS.search(statement.clause) is None and _WEIGHS.search(content) is not None
 
 
 def without_own_words(fact: Fact, *, language: str) -> Fact:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ebbing.language.text.sentences import split_text
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.add_deps import AddDeps
-from ebbing.remember.extraction.salient_words import Words, salient_fact, stated_words
+from ebbing.remember.extraction.extractor import is_in_company
+from ebbing.remember.extraction.salient_words import LEAST, LEAST_IN_COMPANY, Words, salient_fact, stated_words
 from ebbing.remember.facts.drafts import DraftContext, fact_draft
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage
@@ -40,9 +41,11 @@ async def salient_facts(
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
     judged = [(words, vector) for words, vector in zip(stated, vectors, strict=True) if vector is not None]
     saliences = model.judge([words.text for words, _ in judged], [vector for _, vector in judged])
+    is_in_talk = await is_in_company(screened, store=deps.store, scope=context.scope)
+    least = LEAST_IN_COMPANY if is_in_talk else LEAST
     facts: list[NewFact] = []
     for (words, vector), salience in zip(judged, saliences, strict=True):
-        fact = salient_fact(words, salience, version=model.version)
+        fact = salient_fact(words, salience, version=model.version, least=least)
         if fact is not None:
             draft = fact_draft(fact, screened[words.source], context=context)
             facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))

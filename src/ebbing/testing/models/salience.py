@@ -16,23 +16,24 @@ class FakeSalience:
     Args:
         kinds: the kind by a word that makes a text worth remembering, such as `{"allergic": "health"}`.
         model_id: of the embedder whose vectors it judges.
+        probability: of a text that holds one of the words.
     """
 
     version = "fake"
 
-    def __init__(self, kinds: Mapping[str, str], *, model_id: str = "fake-64") -> None:
+    def __init__(self, kinds: Mapping[str, str], *, model_id: str = "fake-64", probability: float = 0.99) -> None:
         self.model_id = model_id
-        self._kinds = kinds
+        self._kinds, self._probability = kinds, probability
         self.judged: list[str] = []
         """Every text that it was asked about, in order."""
 
     def judge(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> list[Salience]:
-        """Return 0.99 for what holds a word, and 0.01 for anything else."""
+        """Return its probability for what holds a word, and 0.01 for anything else."""
         self.judged += texts
         return [self._judged(text) for text, _ in zip(texts, vectors, strict=True)]
 
     def _judged(self, text: str) -> Salience:
         for word, kind in self._kinds.items():
             if word in text:
-                return Salience(0.99, kind)
+                return Salience(self._probability, kind)
         return Salience(0.01, "fact")

@@ -16,7 +16,7 @@ from ebbing.domain.memory.record import MemoryType, Role
 from ebbing.memory import AsyncMemory
 from ebbing.ports.models.salience import KINDS, Salience
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.extraction.salient_words import LEAST, salient_fact, stated_words
+from ebbing.remember.extraction.salient_words import LEAST, LEAST_IN_COMPANY, salient_fact, stated_words
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.testing.models.salience import FakeSalience
@@ -160,3 +160,21 @@ async def test_vectors_of_another_model_are_not_judged() -> None:
         await memory.add(TALK, user_id="Rhona")
         assert (await memory.get_all(user_id="Rhona"))["results"] == []
     assert salience.judged == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("others", "count"),
+    [
+        ([], 1),
+        ([said("morning", 7, role="assistant")], 1),
+        ([said(f"answer {number}", number, role="assistant") for number in (7, 8, 9)], 0),
+        ([said("morning", 7, name="Tom")], 0),
+    ],
+)
+async def test_in_company_a_message_has_to_be_surer_of_its_worth(others: list[dict[str, Any]], count: int) -> None:
+    salience = FakeSalience({"wednesdays": "habit"}, probability=(LEAST + LEAST_IN_COMPANY) / 2)
+    async with AsyncMemory(components=components_with(salience)) as memory:
+        await memory.add(others, user_id="Rhona") if others else None
+        await memory.add([said("choir is wednesdays now", 10)], user_id="Rhona")
+        assert len((await memory.get_all(user_id="Rhona"))["results"]) == count
