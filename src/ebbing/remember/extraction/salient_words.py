@@ -49,15 +49,51 @@ class _Kind:
 
 
 _KINDS: Final = {
-    "fact": _Kind(MemoryType.FACT, ("fact",), 0.8),
-    "relation": _Kind(MemoryType.FACT, ("fact",), 0.8),
-    "health": _Kind(MemoryType.FACT, ("fact",), 0.85),
-    "habit": _Kind(MemoryType.FACT, ("fact", "habit"), 0.7),
-    "preference": _Kind(MemoryType.PREFERENCE, ("preference",), 0.8),
-    "constraint": _Kind(MemoryType.CONSTRAINT, ("constraint",), 0.85),
-    "instruction": _Kind(MemoryType.PROCEDURAL, ("constraint",), 0.85),
-    "plan": _Kind(MemoryType.EPISODIC, ("plan",), 0.7),
-    "event": _Kind(MemoryType.EPISODIC, ("event",), 0.7),
+    "fact": _Kind(
+        MemoryType.FACT,
+        tags=("fact",),
+        importance=0.8,
+    ),
+    "relation": _Kind(
+        MemoryType.FACT,
+        tags=("fact",),
+        importance=0.8,
+    ),
+    "health": _Kind(
+        MemoryType.FACT,
+        tags=("fact",),
+        importance=0.85,
+    ),
+    "habit": _Kind(
+        MemoryType.FACT,
+        tags=("fact", "habit"),
+        importance=0.7,
+    ),
+    "preference": _Kind(
+        MemoryType.PREFERENCE,
+        tags=("preference",),
+        importance=0.8,
+    ),
+    "constraint": _Kind(
+        MemoryType.CONSTRAINT,
+        tags=("constraint",),
+        importance=0.85,
+    ),
+    "instruction": _Kind(
+        MemoryType.PROCEDURAL,
+        tags=("constraint",),
+        importance=0.85,
+    ),
+    "plan": _Kind(
+        MemoryType.EPISODIC,
+        tags=("plan",),
+        importance=0.7,
+    ),
+    "event": _Kind(
+        MemoryType.EPISODIC,
+        tags=("event",),
+        importance=0.7,
+    ),
 }
 
 
