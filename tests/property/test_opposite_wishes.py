@@ -40,3 +40,8 @@ def test_what_is_asked_for_after_its_opposite_is_never_known_already(head: str, 
 )
 def test_the_later_of_two_opposite_wishes_is_left(first: str, second: str, left: str) -> None:
     assert kept_after(first, second) == [left]
+
+
+@pytest.mark.parametrize("wish", ["以后别叫我早起", "以后不要叫我去加班", "以后别喊我吃饭了"])
+def test_who_wants_not_to_be_called_away_names_no_form_of_address(wish: str) -> None:
+    assert not any("称呼" in memory for memory in kept_after(wish))

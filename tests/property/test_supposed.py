@@ -13,7 +13,7 @@ from ebbing.remember.extraction.rule_extractor import extract
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SUPPOSED = ("if we'd moved to Lisbon we'd be tanned", "I wish I was rich", "imagine I had taken that job")
-ENGLISH_ENDS = ("divorced, i think", "married", "a vet by now", "allergic to everything", "living in Rome")
+ENGLISH_ENDS = ("divorced, i think", "married", "a vet by now", "living in Rome")
 CHINESE_SUPPOSED = ("要是当初去了上海我早有房了", "如果中了彩票我就辞职")
 CHINESE_ENDS = ("离了婚", "住在上海", "当了医生", "养了两只狗")
 
@@ -44,6 +44,10 @@ def test_so_it_is_in_chinese(head: str, link: str, end: str) -> None:
         ("if i had a dog i'd be happier. and i'm vegan btw", "Rhona is vegan"),
         ("if you ask me it's late. I'm allergic to peanuts.", "Rhona is allergic to peanuts"),
         ("要是能睡个好觉就好了。我对花生过敏。", "Rhona对花生过敏"),
+        ("If you need me call. And our daughter is allergic to nuts.", "Rhona's daughter is allergic to nuts"),
+        ("我主要是对花生过敏。也对虾过敏。", "Rhona对虾过敏"),
+        ("如果方便请记一下,我对花生过敏。也对虾过敏。", "Rhona对虾过敏"),
+        ("我主要是做后端开发的。还养了两只猫。", "Rhona养了两只猫"),
     ],
 )
 def test_a_sentence_with_its_own_subject_is_read(message: str, fact: str) -> None:

@@ -135,10 +135,10 @@ def _joined(parts: list[Rows]) -> Rows:
 
 # The memories that repeat a message word for word: a question is answered by the one or by the other.
 
-SAME_WORDS: Final = 0.995
-"""Cosine from which a memory repeats the message of its moment: a quotation has the vector of its message."""
-_MAX_AT_ONCE: Final = 32
-"""Messages of one moment among which the repeated one is looked for."""
+_LOOKED_AT: Final = 4
+"""Numbers of a vector that tell it from others of the same moment and speaker …"""
+_STEPS: Final = 1_000
+"""… each in steps of a thousandth."""
 _MEMORY: Final = KINDS.index(Kind.MEMORY)
 _EPISODE: Final = KINDS.index(Kind.EPISODE)
 _NONE: Final = -1
@@ -160,21 +160,37 @@ def without_repeats(shard: Shard, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _messages_of_quotations(shard: Shard) -> NDArray[np.int64]:
-    """Return for each row the message that it repeats, or −1."""
+    """Return for each row the message that it repeats, or −1.
+
+    Both are of the same moment and speaker, and have the same vector: a quotation has that of its message.
+    """
     message_of = np.full(shard.size, _NONE, dtype=np.int64)
     has_vector = shard.alive & shard.embedded
     memories = np.flatnonzero(has_vector & (shard.kind == _MEMORY) & (shard.attribute == 0))
     messages = np.flatnonzero(has_vector & (shard.kind == _EPISODE))
-    messages = messages[np.argsort(shard.created[messages], kind="stable")]
-    first = np.searchsorted(shard.created[messages], shard.created[memories], side="left")
-    last = np.searchsorted(shard.created[messages], shard.created[memories], side="right")
-    for step in range(min(int((last - first).max(initial=0)), _MAX_AT_ONCE)):
-        left = (first + step < last) & (message_of[memories] == _NONE)
-        rows, candidates = memories[left], messages[first[left] + step]
-        cosines = np.einsum("ij,ij->i", shard.vectors[rows], shard.vectors[candidates])
-        same = (cosines >= SAME_WORDS) & (shard.actor[rows] == shard.actor[candidates])
-        message_of[rows[same]] = candidates[same]
+    if not len(memories) or not len(messages):
+        return message_of
+    marks, of_messages = _marks(shard, memories), _marks(shard, messages)
+    order = np.argsort(of_messages, kind="stable")
+    places = np.minimum(np.searchsorted(of_messages[order], marks), len(order) - 1)
+    same = of_messages[order][places] == marks
+    message_of[memories[same]] = messages[order][places[same]]
     return message_of
+
+
+def _marks(shard: Shard, rows: Rows) -> NDArray[np.uint64]:
+    """Return for each row a number that rows of the same moment, speaker and vector share."""
+    parts = np.rint(_STEPS * shard.vectors[rows, :_LOOKED_AT]).astype(np.int64)
+    columns = [shard.created[rows], shard.actor[rows].astype(np.int64), *parts.T]
+    marks = np.zeros(len(rows), dtype=np.uint64)
+    for column in columns:
+        marks = (marks ^ column.astype(np.uint64)) * _FACTOR
+        marks ^= marks >> _SHIFT
+    return marks
+
+
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(29)
 
 
 # In which order rows are written to a graph.

@@ -20,6 +20,8 @@ holds now, until it is said again."""
 QUARANTINED: Final = "quarantined"
 """Tag of an episode that speaks like an order to the model: nothing is learnt from it, and no prompt shows it, until
 somebody reviews it."""
+NOTICED: Final = "salience"
+"""Rule of a memory that quotes what a trained model found worth remembering; the model's version stands behind it."""
 MINUTES_A_DAY: Final = 1_440
 USUAL_IMPORTANCE: Final = 0.5
 """Importance in [0, 1] of a memory that nothing weighed."""
@@ -188,6 +190,12 @@ class MemoryRecord:
         origin = self.provenance
         by_hand = origin.method == "user" and origin.rule is None
         return self.kind is Kind.EPISODE or origin.method == "raw" or by_hand
+
+    @property
+    def words_said(self) -> str | None:
+        """The literal words that a memory only quotes, which a trained model found worth remembering."""
+        origin = self.provenance
+        return origin.source_text if (origin.rule or "").startswith(f"{NOTICED}:") else None
 
     @property
     def said_at(self) -> datetime:

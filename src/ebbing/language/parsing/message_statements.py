@@ -18,6 +18,7 @@ from ebbing.language.parsing.chinese import ChineseReader
 from ebbing.language.parsing.english import EnglishReader
 from ebbing.language.parsing.whole_sentences import as_first_person, completed, placed, with_its_own, with_lists_apart
 from ebbing.language.patterns.rule_pack import Pack, Packs
+from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import sentences
 from ebbing.language.text.statement import Reader, Sentence, Speaker, Statement
@@ -26,10 +27,16 @@ _MAX_REQUEST_CHARS: Final = 200
 """Characters at the end of the assistant's message in which it says what it wants to know."""
 _MAX_GAME_CHARS: Final = 200
 """Characters at the beginning of a message in which a game is begun."""
-_SUPPOSES: Final = re.compile(r"(?i)\b(?:if|wish|imagine|suppose)\b|如果|要是|假如|要不是|但愿|真希望")
+_SUPPOSES: Final = re.compile(
+    r"(?i)\bif\b.{0,60}?(?:\bwould\b|['’]d\b|\b(?:were|had|won)\b)|\bI wish (?:I|we|it)\b|\bimagine (?:I|we|if)\b"
+    r"|(?<![主需重只就总还正])要是|要不是|假如|如果(?!方便|可以|有空|需要|你|您)|但愿|真希望"
+)
 """A sentence of what is not so."""
 _GOES_ON: Final = re.compile(
-    r"(?i)\W*(?:and|or|but)\s+(?!(?:I|I'm|I've|Im|my|we|he|she|it|they|you)\b)|\W*(?:还|也|又|再|然后)(?!.{0,4}我)"
+    r"(?i)\W*(?:and|or|but)\s+"
+    r"(?!(?:I|I['’]?m|I['’]?ve|we|you|he|she|it|they|my|our|your|his|her|their|this|that|there|who|never|always|please|don['’]?t)\b"
+    r"|(?-i:[A-Z])\w+)"
+    r"|\W*(?:还|也|又|再|然后)(?!.{0,4}[我你他她])"
 )
 """A sentence without a subject of its own that goes on with the one before."""
 _SPEAKERS: Final = {"en": Speaker("User", "the assistant"), "zh": Speaker("用户", "助手")}
@@ -132,8 +139,9 @@ def without_supposed(spoken: Sequence[Sentence]) -> Iterator[Sentence]:
     """
     is_supposed = False
     for sentence in spoken:
-        is_supposed = bool(_SUPPOSES.search(sentence.text) or (is_supposed and _GOES_ON.match(sentence.text)))
-        if not (is_supposed and _GOES_ON.match(sentence.text)):
+        goes_on = _GOES_ON.match(sentence.text) is not None and not shows("grave", sentence.text)
+        is_supposed = bool(_SUPPOSES.search(sentence.text)) or (is_supposed and goes_on)
+        if not (is_supposed and goes_on):
             yield sentence
 
 

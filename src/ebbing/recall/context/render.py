@@ -144,12 +144,19 @@ def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list
 
 
 def is_told_by(message: MemoryRecord, memories: Sequence[MemoryRecord]) -> bool:
-    """Return whether memories that were read from a message say about as much as it does."""
+    """Return whether memories that were read from a message rest on about all of its words."""
     sources = set(message.provenance.source_ids)
     if not message.is_verbatim or not sources:
         return False
-    read_from_it = [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
-    return sum(len(memory.provenance.source_text or "") for memory in read_from_it) >= _RETOLD * len(message.content)
+    covered: set[int] = set()
+    retold = 0
+    for memory in memories:
+        span = memory.provenance.source_text or ""
+        first = message.content.find(span)
+        if span and first >= 0 and not sources.isdisjoint(memory.provenance.source_ids):
+            covered.update(range(first, first + len(span)))
+            retold += len(memory.content)
+    return min(retold, len(covered)) >= _RETOLD * len(message.content)
 
 
 def _says_as_much(record: MemoryRecord, message: MemoryRecord) -> bool:

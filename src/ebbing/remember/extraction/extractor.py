@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import partial, reduce
 from typing import Final
 
+import numpy as np
+
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
@@ -133,8 +135,10 @@ async def is_in_company(screened: Sequence[ScreenedMessage], *, store: MemorySto
     names = {each.message.name for each in screened if each.message.role is Role.USER and each.message.name}
     if len(names) > 1 or await _is_in_talk(screened, store=store, scope=scope):
         return True
-    actors = (await store.shard(scope)).actors
-    return len(names | {name for name, _ in actors.items()}) > 1
+    shard = await store.shard(scope)
+    is_message = shard.alive & (shard.kind == KINDS.index(Kind.EPISODE)) & (shard.role == ROLES.index(Role.USER))
+    speakers = {shard.actors.name(int(code)) for code in np.unique(shard.actor[is_message])}
+    return len((names | speakers) - {None}) > 1
 
 
 async def _is_in_talk(screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.record import MemoryType, Role
+from ebbing.domain.memory.record import NOTICED, MemoryType, Role
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
@@ -23,8 +23,6 @@ from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.extractor import PLACEHOLDER
 from ebbing.remember.intake.screening import ScreenedMessage
 
-RULE: Final = "salience"
-"""Stands as the rule of what is kept so, with the version of the model behind it."""
 LEAST: Final = 0.7
 """Probability from which a message is kept that somebody writes to be remembered …"""
 LEAST_IN_COMPANY: Final = 0.85
@@ -146,7 +144,7 @@ def salient_fact(words: Words, salience: Salience, *, version: str, least: float
         confidence=_CONFIDENCE,
         source=words.source,
         source_text=words.text,
-        rule=f"{RULE}:{version}",
+        rule=f"{NOTICED}:{version}",
         lasts=kind.type is not MemoryType.EPISODIC,
     )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.errors import EmbeddingError
 from ebbing.language.text.sentences import split_text
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.add_deps import AddDeps
@@ -31,13 +33,15 @@ async def salient_facts(
     """Return a quotation of each message that is worth remembering and from which nothing else is made.
 
     Args:
-        episodes: the messages with their vectors; without them nothing is judged.
+        episodes: the messages with their vectors; without them nothing is judged, nor where they are stored already.
         read_places: places of messages from which a fact is made, or that are known.
     """
     model = deps.salience
-    if model is None or deps.embedder is None or deps.embedder.model_id != model.model_id:
+    if model is None or deps.embedder is None or deps.embedder.model_id != model.model_id or not episodes:
         return []
     stated = stated_words(screened, read_places=read_places)
+    if not stated:
+        return []
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
     judged = [(words, vector) for words, vector in zip(stated, vectors, strict=True) if vector is not None]
     saliences = model.judge([words.text for words, _ in judged], [vector for _, vector in judged])
@@ -53,11 +57,12 @@ async def salient_facts(
 
 
 async def _vectors_of(deps: AddDeps, stated: Sequence[Words], *, whole: dict[int, Vector]) -> list[Vector | None]:
-    """Return the vector of each; that of a whole message is known."""
+    """Return the vector of each, that of a whole message as it is known; None for a part that cannot be embedded."""
     parts = [words for words in stated if not words.is_whole and words.source in whole]
-    part_vectors = dict(
-        zip((words.source for words in parts), await deps.vectors([words.passage for words in parts]), strict=True)
-    )
+    part_vectors: dict[int, Vector | None] = {}
+    with suppress(EmbeddingError):  # the message itself has its vector: only a part of it is not looked at
+        vectors = await deps.vectors([words.passage for words in parts])
+        part_vectors.update(zip((words.source for words in parts), vectors, strict=True))
     return [whole.get(words.source) if words.is_whole else part_vectors.get(words.source) for words in stated]
 
 

@@ -317,3 +317,11 @@ async def test_a_message_whose_facts_another_block_shows_is_not_repeated(memory:
     assert "peanuts" in (await memory.get_context("my tabby", **options))["context"]
     assert "peanuts" not in (await memory.get_context("my tabby", **options, without=shown))["context"]
     assert "peanuts" not in (await memory.get_context("my tabby", **options, with_turns=False))["context"]
+
+
+async def test_a_message_that_says_more_than_what_another_block_shows_stays(memory: AsyncMemory) -> None:
+    text = "I live in Leeds, I work as a nurse and I am allergic to peanuts. The spare key is under the blue pot."
+    added = await memory.add([{**said(text, 1), "id": "m1"}], user_id="u")
+    shown = [item["id"] for item in added["results"] if item["id"]]
+    answer = await memory.get_context("where is the spare key?", user_id="u", groups=["relevant"], without=shown)
+    assert "blue pot" in answer["context"]
