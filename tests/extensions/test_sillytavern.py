@@ -221,7 +221,7 @@ def test_what_a_dead_service_missed_is_written_when_it_is_back(world: World) -> 
         tavern.forgetPause()
         tavern.say("Hello again.")
         tavern.written()
-        assert "User lives in Bath" in world.texts("returner", "Smith")
+        assert world.comes_to_know("returner", "Smith", ["User lives in Bath"], include="memories")
 
 
 def test_a_question_that_finds_nothing_certain_is_rewritten_where_somebody_wants_it(world: World) -> None:
