@@ -485,6 +485,7 @@ def test_a_year_that_no_verb_of_the_clause_tells_is_not_written_down(said_at: da
         "eat like there's no tomorrow",
         "never got past week 3",
         "半小时后就睡着了",
+        "不对 他刚说周一约满了 周二下午",
         "20 years married on thursday, me and Ruth",
         "这几天别喝酒",
         "前阵子胃炎",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ebbing.language.text.sentences import GAP
 from ebbing.privacy.guarding.grammar import Rule, grammar, sentences, without_quotes
 
 MAX_BARE: Final = 10
@@ -40,7 +41,7 @@ def off_record_request(text: str) -> Request | None:
     named: set[Reach] = set()
     alone: set[Reach] = set()
     rest = 0
-    for sentence in sentences(without_quotes(text)):
+    for sentence in sentences(GAP.sub("，", without_quotes(text))):  # a blank stands for a comma in Chinese chat
         rule, others = _asked_in(sentence)
         rest += sum(map(_weight, others))
         if rule is not None:

@@ -16,7 +16,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryType, Role
 from ebbing.language.text.statement import Sentence, Statement
 
-_NAMES: Final = frozenset(
+NAMES: Final = frozenset(
     {
         "name",
         "nickname",
@@ -82,7 +82,7 @@ def is_kept_among_people(
 
 def _is_for_now(fact: Fact, statement: Statement) -> bool:
     """Return whether somebody cannot have a thing for the time being, or plays a part under another name."""
-    if statement.relation is None and fact.attribute in _NAMES:
+    if statement.relation is None and fact.attribute in NAMES:
         return True
     is_denied = fact.type is MemoryType.CONSTRAINT and (statement.negated or "不" in statement.predicate)
     return is_denied and _OF_NOW.search(fact.text) is not None

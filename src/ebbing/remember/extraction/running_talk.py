@@ -16,7 +16,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryType
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.statement import Sentence, Statement
-from ebbing.remember.extraction.among_people import is_kept_among_people
+from ebbing.remember.extraction.among_people import NAMES, is_kept_among_people
 from ebbing.remember.extraction.certain_facts import is_weighed
 
 MIN_TURNS: Final = 3
@@ -63,6 +63,7 @@ def is_kept_in_talk(
     if fact.corrects or fact.rule == "change":
         return False
     is_value_asked_for = to_assistant and sentence.answers and fact.attribute is not None and fact.lasts
+    is_value_asked_for = is_value_asked_for and fact.attribute not in NAMES
     if _is_grave(fact, statement, sentence=sentence) or (is_value_asked_for and not shows("jokes", message.content)):
         return True
     is_whole = plain and not (sentence.answers or statement.pronoun or is_weighed(fact)) and statement.implied is None

@@ -14,6 +14,8 @@ from typing import Final
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import NOTICED, MemoryType, Role
+from ebbing.language.parsing.questions import others_in
+from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
@@ -34,6 +36,8 @@ _MAX_CHARS: Final = 400
 _CONFIDENCE: Final = 0.9
 _ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
 """A piece that asks something of the listener."""
+_PRONOUN: Final = {"en": re.compile(r"(?i)\b(?:s?he|her|hers|him|his)(?:'?s)?\b"), "zh": re.compile("[他她]")}
+_NAMED: Final = re.compile(r"\b[A-Z][a-z]+")
 _USER: Final = {"en": "User", "zh": "用户"}
 
 
@@ -136,6 +140,8 @@ def salient_fact(words: Words, salience: Salience, *, version: str, least: float
     kind = _KINDS[salience.kind]
     is_grave = shows("grave", words.text)
     language = "zh" if detect(words.text) == "zh" else "en"
+    if (is_grave or salience.kind == "health") and _leaves_open_who(words.text, language):
+        return None
     return Fact(
         text=quotation(words.text, words.message.name or _USER[language], language=language),
         type=kind.type,
@@ -147,6 +153,15 @@ def salient_fact(words: Words, salience: Salience, *, version: str, least: float
         rule=f"{NOTICED}:{version}",
         lasts=kind.type is not MemoryType.EPISODIC,
     )
+
+
+def _leaves_open_who(text: str, language: str) -> bool:
+    """Return whether a text speaks of "her" or 他 and names nobody before: whose illness it is must be certain."""
+    match = _PRONOUN[language].search(text)
+    if match is None:
+        return False
+    before = text[: match.start()]
+    return not others_in(before, Packs.load().by_language[language]) and _NAMED.search(before) is None
 
 
 def _stated(content: str) -> str:

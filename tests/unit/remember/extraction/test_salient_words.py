@@ -227,3 +227,18 @@ async def test_what_is_exported_and_imported_is_still_one_answer(memory: AsyncMe
         await other.import_(records, user_id="Rhona")
         items = (await other.search("choir wednesdays", user_id="Rhona", top_k=10))["results"]
         assert sum("choir is wednesdays" in item["memory"] for item in items if item["role"] == "user") == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "is_kept"),
+    [
+        ("shes allergic to penicillin, it goes on the form", False),
+        ("my mum's hip again, she's allergic to penicillin", True),
+        ("i'm allergic to penicillin, always was", True),
+        ("她对青霉素过敏，记一下", False),
+        ("我妈对青霉素过敏，她自己老忘", True),
+    ],
+)
+def test_whose_illness_it_is_must_be_named(said: str, is_kept: bool) -> None:
+    [words] = stated_words([screened(said)], read_places=())
+    assert (salient_fact(words, Salience(0.99, "health"), version="v") is not None) is is_kept
