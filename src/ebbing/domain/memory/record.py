@@ -192,12 +192,6 @@ class MemoryRecord:
         return self.kind is Kind.EPISODE or origin.method == "raw" or by_hand
 
     @property
-    def words_said(self) -> str | None:
-        """The literal words that a memory only quotes, which a trained model found worth remembering."""
-        origin = self.provenance
-        return origin.source_text if (origin.rule or "").startswith(f"{NOTICED}:") else None
-
-    @property
     def said_at(self) -> datetime:
         """`created_at` on the clock of the one who said it; in UTC where that is not known."""
         return self.created_at.astimezone(self.zone or UTC)
