@@ -88,11 +88,19 @@ export class Tavern {
     await this.chatIsOpen();
   }
 
+  /** Open the chat with a character, until it stays open: a page opens the last group by itself, some time after it came. */
   async openCharacter(name) {
-    await this.page.evaluate(async (wanted) => {
-      const { characters, selectCharacterById } = SillyTavern.getContext();
-      await selectCharacterById(characters.findIndex((each) => each.name === wanted));
-    }, name);
+    await this.page.waitForFunction(async (wanted) => {
+      const { characters, characterId, groupId, selectCharacterById } = SillyTavern.getContext();
+      const place = characters.findIndex((each) => each.name === wanted);
+      if (groupId || Number(characterId) !== place) {
+        window.ebbingChecks = 0;
+        await selectCharacterById(place);
+        return false;
+      }
+      window.ebbingChecks = (window.ebbingChecks ?? 0) + 1;
+      return window.ebbingChecks > 4;
+    }, name, { ...WAIT, polling: 500 });
     await this.chatIsOpen();
   }
 
