@@ -6,16 +6,18 @@ quotation marks or behind ">" asks for nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ebbing.language.text.sentences import GAP
 from ebbing.privacy.guarding.grammar import Rule, grammar, sentences, without_quotes
 
 MAX_BARE: Final = 10
 """Letters that may stand beside a request in a message that says nothing else; a Chinese one counts for three."""
 _FILE: Final = "off_record"
+_BLANK: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+"""Between Chinese characters many type it for a comma."""
 
 
 class Reach(StrEnum):
@@ -41,7 +43,7 @@ def off_record_request(text: str) -> Request | None:
     named: set[Reach] = set()
     alone: set[Reach] = set()
     rest = 0
-    for sentence in sentences(GAP.sub("，", without_quotes(text))):  # a blank stands for a comma in Chinese chat
+    for sentence in sentences(_BLANK.sub("，", without_quotes(text))):
         rule, others = _asked_in(sentence)
         rest += sum(map(_weight, others))
         if rule is not None:
