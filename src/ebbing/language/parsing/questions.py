@@ -98,8 +98,12 @@ def _asking_parts(text: str, language: str) -> list[str]:
 
 def others_in(text: str, pack: Pack) -> list[re.Match[str]]:
     """The words in a text for somebody or something else: pronouns, one of the family, a pet."""
-    kin = _whole_words(pack.words["kin"].pattern, pack.language)
-    return [*_OF_ANOTHER[pack.language].finditer(text), *kin.finditer(text)]
+    return [*_OF_ANOTHER[pack.language].finditer(text), *kin_in(text, pack)]
+
+
+def kin_in(text: str, pack: Pack) -> list[re.Match[str]]:
+    """Return the words in a text for one of the family, or a pet."""
+    return list(_whole_words(pack.words["kin"].pattern, pack.language).finditer(text))
 
 
 @lru_cache(maxsize=8)

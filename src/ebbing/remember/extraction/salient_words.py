@@ -14,7 +14,7 @@ from typing import Final
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import NOTICED, MemoryType, Role
-from ebbing.language.parsing.questions import others_in
+from ebbing.language.parsing.questions import kin_in
 from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
@@ -37,7 +37,12 @@ _CONFIDENCE: Final = 0.9
 _ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
 """A piece that asks something of the listener."""
 _PRONOUN: Final = {"en": re.compile(r"(?i)\b(?:s?he|her|hers|him|his)(?:'?s)?\b"), "zh": re.compile("[他她]")}
-_NAMED: Final = re.compile(r"\b[A-Z][a-z]+")
+_SELF: Final = {
+    "en": re.compile(r"(?i)\b(?:i|i['’]?m|i['’]?ve|i['’]?ll|i['’]?d|my|me|mine|myself|we|our|us)\b"),
+    "zh": re.compile("[我俺咱]|本人|自己"),
+}
+_NAMED: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+")
+"""A name: a word with a capital that begins no sentence."""
 _USER: Final = {"en": "User", "zh": "用户"}
 
 
@@ -156,12 +161,15 @@ def salient_fact(words: Words, salience: Salience, *, version: str, least: float
 
 
 def _leaves_open_who(text: str, language: str) -> bool:
-    """Return whether a text speaks of "her" or 他 and names nobody before: whose illness it is must be certain."""
-    match = _PRONOUN[language].search(text)
-    if match is None:
+    """Return whether a text names nobody whose illness it may tell: neither the speaker nor, before any "her", another.
+
+    Who is left out ("on the list for a new hip", 医生把药加到一片) may be the mother of whom the talk is.
+    """
+    pronoun = _PRONOUN[language].search(text)
+    before = text if pronoun is None else text[: pronoun.start()]
+    if kin_in(before, Packs.load().by_language[language]) or _NAMED.search(before):
         return False
-    before = text[: match.start()]
-    return not others_in(before, Packs.load().by_language[language]) and _NAMED.search(before) is None
+    return pronoun is not None or _SELF[language].search(text) is None
 
 
 def _stated(content: str) -> str:

@@ -69,6 +69,8 @@ def test_only_the_persons_own_messages_that_nothing_was_read_from_are_looked_at(
 def test_whatever_is_kept_stands_in_the_message_word_for_word(text: str, name: str | None, kind: str) -> None:
     for words in stated_words([screened(text, name=name)], read_places=()):
         fact = salient_fact(words, Salience(0.99, kind), version="v")
+        if kind == "health" and fact is None:  # whose it is must be named
+            continue
         assert fact is not None
         assert fact.source_text is not None
         assert fact.source_text in text
@@ -86,7 +88,7 @@ def test_what_is_less_likely_is_left_in_its_message() -> None:
 
 
 def test_what_harms_for_life_is_tagged_as_health() -> None:
-    [words] = stated_words([screened("it's the asthma, so no ibuprofen for life")], read_places=())
+    [words] = stated_words([screened("it's my asthma, so no ibuprofen for life")], read_places=())
     fact = salient_fact(words, Salience(0.99, "event"), version="v")
     assert fact is not None
     assert "health" in fact.tags
@@ -237,6 +239,11 @@ async def test_what_is_exported_and_imported_is_still_one_answer(memory: AsyncMe
         ("i'm allergic to penicillin, always was", True),
         ("她对青霉素过敏，记一下", False),
         ("我妈对青霉素过敏，她自己老忘", True),
+        ("on the list for a new hip. they say 40 weeks", False),
+        ("Shes on the list for a new hip", False),
+        ("the vet says Biscuit has a heart murmur", True),
+        ("急诊看过了 医生把氨氯地平从一天半片改成一片", False),
+        ("急诊看过了 医生把我的氨氯地平从一天半片改成一片", True),
     ],
 )
 def test_whose_illness_it_is_must_be_named(said: str, is_kept: bool) -> None:
