@@ -44,6 +44,7 @@ from ebbing.remember.reconcile.candidates import current_in_these_words
 from ebbing.remember.reconcile.commit import Statement, commit_facts
 from ebbing.remember.reconcile.known_messages import KnownMessages, find_known_messages
 from ebbing.remember.reconcile.tentative_facts import drop_unmatched_tentative
+from ebbing.remember.reconcile.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.vectors.embed_drafts import ids_without_vector
 
 
@@ -179,6 +180,7 @@ async def _extract(
         extraction, screened, store=store, scope=scope, now=now, agent_facts=agent_facts, chosen=chosen
     )
     facts = await apply_self_corrections(store, extraction.facts, screened=screened, scope=scope)
+    facts = await with_withdrawn_wishes(store, facts, screened=screened, context=context)
     return replace(extraction, facts=facts)
 
 

@@ -81,7 +81,8 @@ def is_kept_in_talk(
         return False
     if statement.negated and shows("purpose", sentence.evidence):
         return False
-    return fact.type is not MemoryType.PREFERENCE or not shows("particular", statement.predicate)
+    is_particular = shows("particular", statement.predicate) or (not plain and shows("own", statement.predicate))
+    return fact.type is not MemoryType.PREFERENCE or not is_particular
 
 
 def _names_itself(statement: Statement, sentence: Sentence) -> bool:
@@ -125,7 +126,8 @@ def _passes(fact: Fact, statement: Statement, *, said_at: datetime | None) -> bo
         return shows("for_now", statement.clause)
     if fact.happens_to is not None:
         return said_at is not None and fact.happens_to > said_at
-    return shows("passes", statement.clause) and "diet" not in fact.tags
+    is_habit = said_at is None and shows("habitual", statement.clause)
+    return shows("passes", statement.clause) and "diet" not in fact.tags and not is_habit
 
 
 # A wish to the assistant: it holds on where its words say so, where rules are laid down, or where it is about the

@@ -1,0 +1,105 @@
+"""Standing wishes that are taken back: the wish ends, in whatever words; nothing else does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.language.signals.withdrawals import withdrawals_in
+from ebbing.sync import Memory
+from ebbing.wiring.build import build, load_settings
+
+TAKEN_BACK = [
+    ("keep your answers short please", "stop with the short answers"),
+    ("keep your answers short please", "don't keep your answers so short"),
+    ("please answer briefly from now on", "you can give longer answers again"),
+    ("please answer briefly from now on", "actually longer answers are fine now"),
+    ("no bullet points ever", "ok bullet points are fine after all"),
+    ("never use bullet points", "you can use bullet points again"),
+    ("always use metric units", "go back to imperial please, no more metric"),
+    ("from now on reply in French", "stop replying in French"),
+    ("always add a joke at the end", "drop the jokes please"),
+    ("please don't use emojis", "emojis are ok again"),
+    ("以后回答短一点", "别回答那么短了"),
+    ("以后回答简短些", "现在可以详细点了"),
+    ("以后都用英文回答我", "别用英文了，用中文"),
+    ("以后都用英文回答我", "不用再用英文回答了"),
+    ("回答里不要用表情", "表情可以用了"),
+    ("以后不要列清单", "还是列清单吧"),
+    ("以后先问我再订", "以后不用先问我了"),
+]
+KEPT = [
+    ("keep your answers short please", "don't keep your answers so long"),
+    ("please don't use emojis", "stop using emojis"),
+    ("never use bullet points", "no more bullet points please"),
+    ("from now on reply in French", "stop worrying about the French exam"),
+    ("always use metric units", "the kids are fine now"),
+    ("以后回答短一点", "别回答那么长了"),
+    ("回答里不要用表情", "别用表情了"),
+    ("以后都用英文回答我", "别担心了"),
+    ("以后先问我再订", "还是吃面吧"),
+]
+
+
+def current_after(*messages: str, name: str = "Kim") -> list[str]:
+    with Memory(components=build(load_settings({"store": "ephemeral"}), embedder="none")) as memory:
+        for message in messages:
+            told = {"role": "user", "content": message, "name": name}
+            memory.add([told, {"role": "assistant", "content": "ok"}], user_id="u")
+        items = memory.get_all(user_id="u")["results"]
+        return [item["memory"] for item in items if "valid_to" not in item]
+
+
+@pytest.mark.parametrize(("wish", "message"), TAKEN_BACK)
+def test_a_wish_that_is_taken_back_ends(wish: str, message: str) -> None:
+    [before] = current_after(wish)
+    after = current_after(wish, message)
+    assert before not in after
+    assert len(after) == 1
+
+
+@pytest.mark.parametrize(("wish", "message"), KEPT)
+def test_who_says_the_same_again_or_another_thing_takes_nothing_back(wish: str, message: str) -> None:
+    [before] = current_after(wish)
+    assert before in current_after(wish, message)
+
+
+def test_of_two_wishes_that_may_be_meant_none_ends() -> None:
+    wishes = ("never use emojis in mails", "never use emojis in poems")
+    assert set(current_after(*wishes)) <= set(current_after(*wishes, "emojis are fine again"))
+
+
+def test_among_people_nobody_takes_back_what_another_wishes() -> None:
+    with Memory(components=build(load_settings({"store": "ephemeral"}), embedder="none")) as memory:
+        memory.add([{"role": "user", "content": "always add a joke at the end", "name": "Kim"}], user_id="u")
+        talk = [("Kim", "he told three today"), ("Tom", "drop the jokes please"), ("Kim", "lol")]
+        memory.add([{"role": "user", "content": text, "name": name} for name, text in talk], user_id="u")
+        items = memory.get_all(user_id="u")["results"]
+        assert "Kim's rule: always add a joke at the end" in [
+            item["memory"] for item in items if "valid_to" not in item
+        ]
+
+
+def test_a_wish_comes_back_with_undo() -> None:
+    with Memory(components=build(load_settings({"store": "ephemeral"}), embedder="none")) as memory:
+        for text in ("never use bullet points", "bullet points are fine again"):
+            memory.add([{"role": "user", "content": text, "name": "Kim"}], user_id="u")
+        memory.undo(user_id="u")
+        current = [item["memory"] for item in memory.get_all(user_id="u")["results"] if "valid_to" not in item]
+        assert current == ["Kim's rule: never use bullet points"]
+
+
+FACTS = ("I am allergic to peanuts", "I never eat meat", "I live in Leeds", "my sister Ann is a vet", "我对花生过敏")
+
+
+@given(st.sampled_from(FACTS), st.sampled_from([message for _, message in TAKEN_BACK]))
+def test_what_takes_a_wish_back_ends_nothing_else(fact: str, message: str) -> None:
+    assert set(current_after(fact)) <= set(current_after(fact, message))
+
+
+@given(st.text(st.sampled_from("stop no more you can again fine 别用了可以吧还是,.!?"), max_size=160))
+def test_what_is_taken_back_stands_in_the_message(text: str) -> None:
+    for withdrawal in withdrawals_in(text):
+        assert withdrawal.clause in text
+        assert withdrawal.thing
