@@ -15,15 +15,22 @@ import torch
 
 from training import carrier
 from training.graph import DATA, write_skeleton
-from training.model import Reader, Shape
-from training.quantise import quantise, restore
+from training.model import Reader, Shape, SteppedLinear
+from training.quantise import pack, quantise
 
 
 def load(folder: Path) -> Reader:
-    """Return the reader that `training.train` left in a folder."""
+    """Return the reader that `training.train` or `training.answers` left in a folder."""
     shape = json.loads((folder / "shape.json").read_text())
     reader = Reader(Shape(tuple(shape["layers"]), shape["frozen"]))
-    reader.load_state_dict(torch.load(folder / "reader.pt", weights_only=True))
+    state = torch.load(folder / "reader.pt", weights_only=True)
+    for number, layer in enumerate(reader.layers):
+        for matrix, _ in carrier.MATRICES:
+            name = f"layers.{number}.{matrix}"
+            if f"{name}.step" in state:
+                weights = (state[f"{name}.{part}"] for part in ("weight", "bias", "step"))
+                setattr(layer, matrix, SteppedLinear(*weights))
+    reader.load_state_dict(state)
     return reader.eval()
 
 
@@ -37,7 +44,7 @@ def tensors_of(reader: Reader) -> dict[str, np.ndarray]:
         name = f"layer{number}_"
         for matrix, _ in carrier.MATRICES:
             linear = getattr(layer, matrix)
-            found[f"{name}{matrix}_weight"], found[f"{name}{matrix}_scales"] = quantise(_array(linear.weight))
+            found[f"{name}{matrix}_weight"], found[f"{name}{matrix}_scales"] = _packed(linear)
             found[f"{name}{matrix}_bias"] = _array(linear.bias)
         for norm in carrier.NORMS:
             found[f"{name}{norm}_scale"] = _array(getattr(layer, norm).weight)
@@ -48,13 +55,12 @@ def tensors_of(reader: Reader) -> dict[str, np.ndarray]:
     return found
 
 
-def rounded(reader: Reader) -> Reader:
-    """Return the reader with the numbers that its four-bit matrices stand for."""
-    for layer in reader.layers:
-        for matrix, _ in carrier.MATRICES:
-            weight = getattr(layer, matrix).weight
-            weight.data = torch.from_numpy(restore(*quantise(_array(weight))))
-    return reader
+def _packed(linear: torch.nn.Linear) -> tuple[np.ndarray, np.ndarray]:
+    """Return four-bit numbers and scales of a layer: its own steps where it has such."""
+    if isinstance(linear, SteppedLinear):
+        scales = _array(linear.step).ravel()
+        return pack(_array(linear.weight), scales), scales
+    return quantise(_array(linear.weight))
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from training import carrier
 from training.parse import FAULTS, KINDS, OWNERS, RELATIONS
+from training.quantise import BLOCK
 
 DIM = 384
 HEADS = 12
@@ -29,6 +30,25 @@ class Shape:
 
     layers: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     frozen: int = 0
+
+
+class SteppedLinear(nn.Linear):
+    """A linear layer whose weights stay on the steps that they are packed with."""
+
+    def __init__(self, weight: Tensor, bias: Tensor, step: Tensor) -> None:
+        """Begin with weights, shape (outputs, inputs), and the step of each block, shape (blocks, 1)."""
+        super().__init__(weight.shape[1], weight.shape[0])
+        self.weight.data, self.bias.data = weight, bias
+        self.register_buffer("step", step)
+
+    def on_steps(self) -> Tensor:
+        """Return the weights on their steps; gradients pass as if nothing were rounded."""
+        rounded = (self.weight.view(-1, BLOCK) / self.step).round().clamp(-8, 7) * self.step
+        return self.weight + (rounded.view_as(self.weight) - self.weight).detach()
+
+    def forward(self, source: Tensor) -> Tensor:
+        """Return the product with the weights on their steps."""
+        return functional.linear(source, self.on_steps(), self.bias)
 
 
 class Layer(nn.Module):

@@ -92,6 +92,8 @@ class LabelledTalk:
     turns: list[Turn] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     """Of each message: one of `KINDS` where it is worth remembering, `harmful` where it would mislead, else empty."""
+    questions: list[tuple[tuple[int, ...], str]] = field(default_factory=list)
+    """Places of the messages that answer (none: it cannot be answered), question."""
 
 
 @dataclass(frozen=True)
@@ -189,26 +191,37 @@ def _read_talk_line(talk: Talk, line: str) -> None:
 
 
 def read_messages(path: Path) -> list[LabelledTalk]:
-    """Return the talks of a file whose messages are labelled one by one.
+    """Return the talks of a file whose messages are labelled one by one, with the questions about them.
 
     Raises:
         LabelError: a line is not in the format; the message names file and line.
     """
     talks: list[LabelledTalk] = []
     for place, line in _lines(path):
-        if line.startswith("=="):
-            name, language, *_ = (part.strip() for part in line[2:].split("|"))
-            talks.append(LabelledTalk(name, language))
-            continue
-        head, mark, label = line.rpartition(" ## ")
-        match = _MESSAGE.match(head if mark else line)
-        if match is None or not talks or int(match[1]) != len(talks[-1].turns) + 1:
-            raise LabelError(f"{path.name}:{place}: a message has the wrong number or form")
-        if mark and label.strip() not in {*KINDS, HARMFUL}:
-            raise LabelError(f"{path.name}:{place}: there is no label {label.strip()!r}")
-        talks[-1].turns.append(Turn(match[2].strip(), match[3].strip()))
-        talks[-1].labels.append(label.strip() if mark else "")
+        try:
+            if line.startswith("=="):
+                name, language, *_ = (part.strip() for part in line[2:].split("|"))
+                talks.append(LabelledTalk(name, language))
+            elif line[0] == "?":
+                head, question = line[1:].split("::", 1)
+                places = () if head.strip() == "none" else _places(head, talks[-1])
+                talks[-1].questions.append((places, question.strip()))
+            else:
+                _read_labelled_message(talks[-1], line)
+        except (ValueError, IndexError) as error:
+            raise LabelError(f"{path.name}:{place}: {error!r}") from error
     return talks
+
+
+def _read_labelled_message(talk: LabelledTalk, line: str) -> None:
+    head, mark, label = line.rpartition(" ## ")
+    match = _MESSAGE.match(head if mark else line)
+    if match is None or int(match[1]) != len(talk.turns) + 1:
+        raise LabelError("a message has the wrong number or form")
+    if mark and label.strip() not in {*KINDS, HARMFUL}:
+        raise LabelError(f"there is no label {label.strip()!r}")
+    talk.turns.append(Turn(match[2].strip(), match[3].strip()))
+    talk.labels.append(label.strip() if mark else "")
 
 
 def read_statements(path: Path) -> list[NewStatement]:
@@ -288,7 +301,7 @@ def _letters(head: str, known: dict[str, object] | dict[str, GoodMemory] | dict[
     return letters
 
 
-def _places(numbers: str, talk: Talk) -> tuple[int, ...]:
+def _places(numbers: str, talk: Talk | LabelledTalk) -> tuple[int, ...]:
     places = tuple(int(number) - 1 for number in numbers.split(",") if number)
     if not places or not all(0 <= place < len(talk.turns) for place in places):
         raise LabelError("a memory rests on no message of the talk")

@@ -27,9 +27,14 @@ def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np
         total = error.sum(-1, keepdims=True)
         scales = np.where(total < best, scale, scales)
         best = np.minimum(best, total)
-    numbers = _numbers(blocks, scales).astype(np.uint8)
-    packed = numbers[..., 0::2] | (numbers[..., 1::2] << 4)
-    return np.ascontiguousarray(packed), scales.ravel().astype(np.float32)
+    return pack(matrix, scales), scales.ravel().astype(np.float32)
+
+
+def pack(matrix: NDArray[np.float32], scales: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return packed numbers, shape (outputs, blocks, 16), of a matrix with the scales of its blocks."""
+    blocks = matrix.reshape(len(matrix), -1, BLOCK)
+    numbers = _numbers(blocks, scales.reshape(*blocks.shape[:2], 1)).astype(np.uint8)
+    return np.ascontiguousarray(numbers[..., 0::2] | (numbers[..., 1::2] << 4))
 
 
 def restore(packed: NDArray[np.uint8], scales: NDArray[np.float32]) -> NDArray[np.float32]:

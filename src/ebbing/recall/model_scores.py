@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 import anyio
@@ -15,6 +16,7 @@ from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.index.index_entry import passage
 from ebbing.language.text.text_compression import full_text
+from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
 from ebbing.recall.rows import Scores, zscore
@@ -90,6 +92,14 @@ _MIN_SHARE: Final = 1e-4
 """Keeps log-odds finite."""
 
 
+SHORT: Final = 16
+"""Estimated tokens up to which a message may be the answer to what was said before it."""
+SITTING: Final = timedelta(hours=1)
+"""What is said after so long a silence answers nothing before it."""
+_BEFORE_CHARS: Final = {True: 80, False: 40}
+"""Characters of that, in ASCII and otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
     """The weight of the reader in an answer, and its limits."""
@@ -114,22 +124,16 @@ class AnswerScores:
 
 
 async def read_answers(
-    reader: Reader,
-    question: str,
-    *,
-    records: Sequence[MemoryRecord],
-    scores: Scores,
-    options: AnswerOptions,
+    reader: Reader, question: str, *, texts: Sequence[str], scores: Scores, options: AnswerOptions
 ) -> AnswerScores:
     """Blend the reader's opinion into fused scores: score + weight · z(log-odds).
 
     A reader that fails, or is not done in time, changes nothing and is reported.
 
     Args:
-        records: the candidates, best first.
-        scores: their fused scores, shape (len(records),), in the same order.
+        texts: the candidates as the reader sees them (`reader_text`), best first.
+        scores: their fused scores, shape (len(texts),), in the same order.
     """
-    texts = [passage(record) if record.kind is Kind.EPISODE else full_text(record) for record in records]
     try:
         with anyio.fail_after(options.timeout_seconds):
             probabilities = np.array(await reader.answers(question, texts), dtype=np.float64)
@@ -140,6 +144,25 @@ async def read_answers(
     shares = np.clip(probabilities, _MIN_SHARE, 1.0 - _MIN_SHARE)
     log_odds = np.log(shares / (1.0 - shares))
     return AnswerScores(scores + options.weight * zscore(log_odds, np.ones(len(texts), dtype=np.bool_)), probabilities)
+
+
+def reader_text(record: MemoryRecord, before: MemoryRecord | None = None) -> str:
+    """Return a candidate as the reader sees it: a memory alone, a short message with what was said before it."""
+    if record.kind is not Kind.EPISODE:
+        return full_text(record)
+    return in_talk(passage(record), before.content if before is not None else "")
+
+
+def may_lean(record: MemoryRecord) -> bool:
+    """Return whether a candidate is a message so short that it may answer what was said before it."""
+    return record.kind is Kind.EPISODE and estimate_tokens(passage(record)) <= SHORT
+
+
+def in_talk(text: str, before: str) -> str:
+    """Return a text, with the end of what was said before it in brackets where it is short: it may be an answer."""
+    if not before or estimate_tokens(text) > SHORT:
+        return text
+    return f"{text} ({before[-_BEFORE_CHARS[before.isascii()] :]})"
 
 
 def _unread_scores(scores: Scores, failure: str) -> AnswerScores:

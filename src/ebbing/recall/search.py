@@ -21,7 +21,15 @@ from ebbing.ports.models.reranker import Reranker
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.as_of import shard_as_of
 from ebbing.recall.candidates import CandidateRows, is_enough
-from ebbing.recall.model_scores import AnswerOptions, RerankOptions, read_answers, rerank
+from ebbing.recall.model_scores import (
+    SITTING,
+    AnswerOptions,
+    RerankOptions,
+    may_lean,
+    read_answers,
+    reader_text,
+    rerank,
+)
 from ebbing.recall.question import QueryEmbedding, Question, embed_query, parse_query, with_entity_links
 from ebbing.recall.ranking import RankedRow, rank
 from ebbing.recall.recall_settings import RecallSettings
@@ -216,12 +224,35 @@ async def _read_answers(
     options = deps.answer_options
     best = best_rows(scores.total, mask, count=options.depth)
     rows, records = await _load_candidates(deps, shard, rows=best.tolist(), scope=scope, query=query)
-    read = await read_answers(deps.reader, query.text, records=records, scores=scores.total[rows], options=options)
+    texts = await _reader_texts(deps, shard, rows=rows, records=records, scope=scope, mask=mask, query=query)
+    read = await read_answers(deps.reader, query.text, texts=texts, scores=scores.total[rows], options=options)
     if read.probabilities is None:
         return scores, read.failure
     total, probability = scores.total.copy(), np.full(len(scores.total), np.nan)
     total[rows], probability[rows] = read.scores, read.probabilities
     return replace(scores, total=total, answer_probability=probability, unread_total=scores.total), None
+
+
+async def _reader_texts(
+    deps: SearchDeps,
+    shard: Shard,
+    *,
+    rows: Sequence[int],
+    records: Sequence[MemoryRecord],
+    scope: Scope,
+    mask: Mask,
+    query: Query,
+) -> list[str]:
+    """Return the candidates as the reader sees them, short messages with the turn before them."""
+    texts = [reader_text(record) for record in records]
+    short = [place for place, record in enumerate(records) if may_lean(record)]
+    windows = expand(shard, [rows[place] for place in short], before=1, after=0, mask=mask)
+    includes_deleted = query.as_of is not None
+    turns = await load_windows(deps.store, shard, scope=scope, windows=windows, include_deleted=includes_deleted)
+    for place, window in zip(short, turns, strict=True):
+        if len(window) == 2 and window[1].created_at - window[0].created_at <= SITTING:
+            texts[place] = reader_text(records[place], window[0])
+    return texts
 
 
 async def _load_candidates(

@@ -37,6 +37,7 @@ from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, messag
 from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import to_new_fact
 from ebbing.remember.facts.salient_facts import salient_facts
+from ebbing.remember.facts.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.llm.retry_queue import enqueue_retry, pending_extraction_of
 from ebbing.remember.reconcile.apply_corrections import apply_self_corrections
@@ -44,7 +45,6 @@ from ebbing.remember.reconcile.candidates import current_in_these_words
 from ebbing.remember.reconcile.commit import Statement, commit_facts
 from ebbing.remember.reconcile.known_messages import KnownMessages, find_known_messages
 from ebbing.remember.reconcile.tentative_facts import drop_unmatched_tentative
-from ebbing.remember.reconcile.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.vectors.embed_drafts import ids_without_vector
 
 

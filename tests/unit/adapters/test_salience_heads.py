@@ -34,7 +34,7 @@ def test_a_message_is_judged_alike_alone_and_among_others(heads: SalienceHeads) 
     together = heads.judge(TEXTS, list(drawn))
     alone = [heads.judge([text], [vector])[0] for text, vector in zip(TEXTS, drawn, strict=True)]
     assert [item.kind for item in together] == [item.kind for item in alone]
-    assert np.allclose([item.probability for item in together], [item.probability for item in alone], atol=1e-5)
+    assert np.allclose([item.probability for item in together], [item.probability for item in alone], atol=1e-4)
     assert {item.kind for item in together} <= set(KINDS)
 
 

@@ -65,7 +65,7 @@ async def test_an_answer_names_what_the_reader_said_of_it() -> None:
 
 
 async def test_a_precise_search_is_silent_where_nothing_answers() -> None:
-    async with memory_with(lambda _question, _memory: 0.05) as memory:
+    async with memory_with(lambda _question, _memory: 0.04) as memory:
         assert (await memory.search("red bicycle", user_id="ines", precise=True))["results"] == []
 
 
@@ -80,3 +80,29 @@ async def test_a_reader_that_fails_costs_its_say_and_no_answer() -> None:
         found = await memory.search("red bicycle", user_id="ines")
         assert len(found["results"]) >= 2
         assert "reader" in found["failed_retrievers"]
+
+
+async def test_a_short_message_is_read_with_what_was_said_before_it() -> None:
+    seen: list[str] = []
+
+    def note(_question: str, text: str) -> float:
+        seen.append(text)
+        return 0.5
+
+    talk = [
+        {
+            "role": "user",
+            "name": "Ann",
+            "content": "when does the bicycle shop open?",
+            "timestamp": "2026-05-01T09:00:00+00:00",
+        },
+        {"role": "user", "name": "Tom", "content": "at ten", "timestamp": "2026-05-01T09:01:00+00:00"},
+        {"role": "user", "name": "Tom", "content": "bicycle soon", "timestamp": "2026-05-02T09:01:00+00:00"},
+        {"role": "user", "name": "Tom", "content": f"bicycle {'long ' * 20}", "timestamp": "2026-05-02T09:02:00+00:00"},
+    ]
+    async with memory_with(note) as memory:
+        await memory.add(talk, user_id="tom", infer=True)
+        await memory.search("at what hour does the bicycle shop open, at ten?", user_id="tom")
+    assert "Tom: at ten (when does the bicycle shop open?)" in seen
+    assert "Tom: bicycle soon" in seen, "what was said a day before is another talk"
+    assert any(text.startswith("Tom: bicycle long") and "(" not in text for text in seen)

@@ -27,12 +27,14 @@ from ebbing.remember.intake.screening import ScreenedMessage
 
 LEAST: Final = 0.7
 """Probability from which a message is kept that somebody writes to be remembered …"""
-LEAST_IN_COMPANY: Final = 0.85
+LEAST_IN_COMPANY: Final = 0.75
 """… and one of a running talk, or among people, where much of what sounds like news passes. On authors that nothing was
 learned of, nine in ten of those that are kept are worth it."""
 _LEAST_CHARS: Final = 6
 _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""
+_READ_BACK: Final = 8
+"""Messages before one in which somebody may be named whom it tells of."""
 _CONFIDENCE: Final = 0.9
 _ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
 """A piece that asks something of the listener."""
@@ -138,14 +140,20 @@ def stated_words(screened: Sequence[ScreenedMessage], *, read_places: Collection
     return stated
 
 
-def salient_fact(words: Words, salience: Salience, *, version: str, least: float = LEAST) -> Fact | None:
-    """Return the quotation that is kept of a message; None where it is less likely worth it than `least`."""
+def salient_fact(
+    words: Words, salience: Salience, *, version: str, least: float = LEAST, before: Sequence[str] = ()
+) -> Fact | None:
+    """Return the quotation that is kept of a message; None where it is less likely worth it than `least`.
+
+    Args:
+        before: what was said before it in the same talk.
+    """
     if salience.probability < least:
         return None
     kind = _KINDS[salience.kind]
     is_grave = shows("grave", words.text)
     language = "zh" if detect(words.text) == "zh" else "en"
-    if (is_grave or salience.kind == "health") and _leaves_open_who(words.text, language):
+    if (is_grave or salience.kind == "health") and _leaves_open_who(words.text, before, language=language):
         return None
     return Fact(
         text=quotation(words.text, words.message.name or _USER[language], language=language),
@@ -160,16 +168,23 @@ def salient_fact(words: Words, salience: Salience, *, version: str, least: float
     )
 
 
-def _leaves_open_who(text: str, language: str) -> bool:
-    """Return whether a text names nobody whose illness it may tell: neither the speaker nor, before any "her", another.
+def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool:
+    """Return whether it is open whose illness a text tells.
 
-    Who is left out ("on the list for a new hip", 医生把药加到一片) may be the mother of whom the talk is.
+    It names the speaker or, before any "her", another. Who is left out ("off the amlodipine as of today") is the
+    speaker only where nobody else was spoken of in what was said before, as far as that is known.
     """
     pronoun = _PRONOUN[language].search(text)
-    before = text if pronoun is None else text[: pronoun.start()]
-    if kin_in(before, Packs.load().by_language[language]) or _NAMED.search(before):
+    if _names_another(text if pronoun is None else text[: pronoun.start()], language):
         return False
-    return pronoun is not None or _SELF[language].search(text) is None
+    if pronoun is not None or _SELF[language].search(text):
+        return pronoun is not None
+    is_of_another = (_names_another(text, language) or _PRONOUN[language].search(text) for text in before[-_READ_BACK:])
+    return not before or any(is_of_another)
+
+
+def _names_another(text: str, language: str) -> bool:
+    return bool(kin_in(text, Packs.load().by_language[language])) or _NAMED.search(text) is not None
 
 
 def _stated(content: str) -> str:

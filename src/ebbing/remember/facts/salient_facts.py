@@ -49,7 +49,8 @@ async def salient_facts(
     least = LEAST_IN_COMPANY if is_in_talk else LEAST
     facts: list[NewFact] = []
     for (words, vector), salience in zip(judged, saliences, strict=True):
-        fact = salient_fact(words, salience, version=model.version, least=least)
+        before = [each.message.content for each in screened[: words.source]]
+        fact = salient_fact(words, salience, version=model.version, least=least, before=before)
         if fact is not None:
             draft = fact_draft(fact, screened[words.source], context=context)
             facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))

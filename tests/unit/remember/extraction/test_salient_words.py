@@ -249,3 +249,19 @@ async def test_what_is_exported_and_imported_is_still_one_answer(memory: AsyncMe
 def test_whose_illness_it_is_must_be_named(said: str, is_kept: bool) -> None:
     [words] = stated_words([screened(said)], read_places=())
     assert (salient_fact(words, Salience(0.99, "health"), version="v") is not None) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("before", "is_kept"),
+    [
+        ((), False),
+        (("saw dr okafor today", "how did it go?"), True),
+        (("took mum to the surgery", "how did it go?"), False),
+        (("she's tired all the time", "since when?"), False),
+        (("ok", *["so"] * 20), True),
+    ],
+)
+def test_who_is_left_out_is_the_speaker_where_nobody_else_was_spoken_of(before: tuple[str, ...], is_kept: bool) -> None:
+    [words] = stated_words([screened("off the amlodipine as of today, ramipril instead")], read_places=())
+    fact = salient_fact(words, Salience(0.99, "health"), version="v", before=before)
+    assert (fact is not None) is is_kept
