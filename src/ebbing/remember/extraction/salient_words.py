@@ -33,6 +33,8 @@ learned of, nine in ten of those that are kept are worth it."""
 _LEAST_CHARS: Final = 6
 _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""
+_WORDS_BEFORE: Final = {"en": 3, "zh": 4}
+"""Words, in Chinese characters, in which nobody is named by a name that is not written with a capital."""
 _READ_BACK: Final = 8
 """Messages before one in which somebody may be named whom it tells of."""
 _CONFIDENCE: Final = 0.9
@@ -153,7 +155,10 @@ def salient_fact(
     kind = _KINDS[salience.kind]
     is_grave = shows("grave", words.text)
     language = "zh" if detect(words.text) == "zh" else "en"
-    if (is_grave or salience.kind == "health") and _leaves_open_who(words.text, before, language=language):
+    is_of_health = is_grave or salience.kind == "health"
+    if _begins_with_pronoun(words.text, language) or (
+        is_of_health and _leaves_open_who(words.text, before, language=language)
+    ):
         return None
     return Fact(
         text=quotation(words.text, words.message.name or _USER[language], language=language),
@@ -181,6 +186,15 @@ def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool
         return pronoun is not None
     is_of_another = (_names_another(text, language) or _PRONOUN[language].search(text) for text in before[-_READ_BACK:])
     return not before or any(is_of_another)
+
+
+def _begins_with_pronoun(text: str, language: str) -> bool:
+    """Return whether a text speaks of "her" or 他 before anybody can have been named: read alone, it may be anyone."""
+    pronoun = _PRONOUN[language].search(text)
+    if pronoun is None or _names_another(text[: pronoun.start()], language):
+        return False
+    before = text[: pronoun.start()]
+    return len(before.split() if language == "en" else before) <= _WORDS_BEFORE[language]
 
 
 def _names_another(text: str, language: str) -> bool:

@@ -265,3 +265,20 @@ def test_who_is_left_out_is_the_speaker_where_nobody_else_was_spoken_of(before: 
     [words] = stated_words([screened("off the amlodipine as of today, ramipril instead")], read_places=())
     fact = salient_fact(words, Salience(0.99, "health"), version="v", before=before)
     assert (fact is not None) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("said", "is_kept"),
+    [
+        ("she got it. number 9. moving in on 25th july", False),
+        ("we got him a 2000 piece puzzle", False),
+        ("yes. she's accepted the place at Stirling", False),
+        ("tam retires 29th may and he hates fuss", True),
+        ("mum: she moves in on 25th july", True),
+        ("他下个月去深圳上班", False),
+        ("我弟下个月去深圳上班，他还没租房", True),
+    ],
+)
+def test_a_quotation_does_not_begin_with_somebody_whom_nobody_has_named(said: str, is_kept: bool) -> None:
+    [words] = stated_words([screened(said)], read_places=())
+    assert (salient_fact(words, Salience(0.99, "event"), version="v") is not None) is is_kept
