@@ -143,7 +143,10 @@ def test_the_answer_to_a_question_shows_what_the_service_says_of_it(
         first = console.page.locator(".run > section .hits").first
         assert first.locator(".memory-text").all_inner_texts() == [item["text"] for item in expected]
         shown = first.locator(".score-value").all_inner_texts()
-        assert [text.split()[-1] for text in shown] == [f"{item['score']:.2f}" for item in expected]
+        # A page rounds 0.145 up, and Python does not.
+        assert [float(text.split()[-1]) for text in shown] == pytest.approx(
+            [item["score"] for item in expected], abs=0.0051
+        )
         if language == "en":
             assert first.locator(".why").all_inner_texts() == [item["why"] for item in expected]
         assert console.page.locator(".prompt").inner_text().strip().startswith("<recalled-memory>")
