@@ -19,27 +19,39 @@ from ebbing.language.text.analyzer import normalise
 
 MAX_READ: Final = 160
 """Characters of a message that are read: a longer one does more than take a wish back."""
-_CLAUSE: Final = re.compile(r"[,;.!?，；。！？~～…\n]+| - | but | and ")
+_CLAUSE: Final = re.compile(r"[,;.!，；。！~～…\n]+| - | but | and ")
+_ASKS_OR_QUOTES: Final = re.compile(
+    r"[?？`>\"“”「」]|怎么|为什么|为啥|干嘛|吗|\b(?:why|did you|should i|if i)\b", re.IGNORECASE
+)
+"""A message that asks, complains or quotes takes nothing back."""
+_START: Final = r"^(?:(?:ok|okay|please|pls|actually|hey|so|now|and|oh|right|go) )*"
 _STOPS: Final = (
     re.compile(
-        r"\b(?:stop|quit|drop|skip|lose|ditch|scrap|forget|lay off|cut(?: out)?|leave out|enough|no need|no more)\b"
-        r"(?: (?:with|of|for))?(?P<thing>.{2,60})"
+        _START + r"(?:stop|quit|drop|skip|lose|ditch|scrap|lay off|cut(?: out)?|leave out|enough|no need|no more)"
+        r"(?: (?:with|of|for))?(?P<thing> .{2,60})"
     ),
-    re.compile(r"\byou (?:don't|do not|needn't|no longer)(?: need| have)?(?: to)?(?P<thing>.{2,60})"),
+    re.compile(_START + r"you (?:don't|do not|needn't|no longer) (?:need|have) to(?P<thing>.{2,60})"),
     re.compile(
-        r"^(?:please |ok |okay |actually |hey )*(?:don't|do not)"
-        r"(?P<thing>.{2,50} (?:so|that) \w{2,20}|.{2,50} any ?(?:more|longer))"
+        _START + r"(?:don't|do not)(?! forget\b)(?P<thing>.{2,50} (?:so|that) \w{2,20}|.{2,50} any ?(?:more|longer))$"
     ),
-    re.compile(r"(?P<thing>.{0,12})(?:不用|不必|不需要|别|不要)再?(?P<rest>.{0,14}?)了$"),
+    re.compile(r"^(?P<thing>.{0,12})(?:不用|不必|不需要|别|不要)再?(?P<rest>.{0,14}?)了$"),
 )
 _ALLOWS: Final = (
-    re.compile(r"(?P<thing>.{2,50}) (?:is|are) (?:\w+ )?(?:fine|okay|ok|allowed|welcome|all right|alright)\b"),
-    re.compile(r"\byou (?:can|may)(?P<thing>.{2,60}) (?:again|now|after all)$"),
-    re.compile(r"(?P<thing>.{0,12})(?:可以|能)(?P<rest>.{0,12}?)了$"),
+    re.compile(
+        _START + r"(?P<thing>.{2,50}) (?:is|are) (?:fine|okay|ok|allowed|welcome|alright) (?:again|now|after all)$"
+    ),
+    re.compile(_START + r"you (?:can|may)(?P<thing>.{2,60}) (?:again|now|after all)$"),
+    re.compile(r"^(?P<thing>[^不没]{0,12})(?:可以|能)(?P<rest>.{0,12}?)了$"),
     re.compile(r"^(?:算了|那)?还是(?P<thing>.{2,14})吧$"),
 )
-_SHORT: Final = re.compile(r"\b(?:short\w*|brief\w*|concise\w*|terse\w*)\b|简[短洁单略]|[短少]")
-_LONG: Final = re.compile(r"\b(?:long\w*|detail\w*|full\w*|thorough\w*)\b|详[细尽]|[长多]")
+_OF_SOMEBODY: Final = re.compile(r"\b(?:i|he|she|they|his|her|their|our|my (?!answers?|replies))\b|[我他她](?!回答)")
+"""News of somebody, which is no word about answers."""
+_SHORT: Final = re.compile(r"\b(?:short(?:er|ly)?|brief(?:er|ly)?|concise(?:ly)?|terse(?:ly)?)\b|简[短洁单略]|短")
+_LONG: Final = re.compile(r"\b(?:long(?:er)?|detail(?:s|ed)?|thorough(?:ly)?)\b|详[细尽]|长")
+_MEANS_ANSWERS: Final = re.compile(
+    r"\b(?:answer|repl|respon|brief|concise|detail|thorough)|回答|回复|简[短洁略]|详[细尽]"
+)
+"""Beside a word for length, or one that is said of texts alone."""
 _LENGTH: Final = "length"
 _LIGHT: Final = frozenset("用再给我你您都就讲说发加做要来去能可以点些太那这么吧啊呀嘛把被和跟在里的地得了请帮每")
 _LIGHT_WORDS: Final = words_of(
@@ -68,7 +80,7 @@ class Withdrawal:
 
 def withdrawals_in(text: str) -> Iterator[Withdrawal]:
     """Yield what the clauses of a short message take back."""
-    if len(text) > MAX_READ:
+    if len(text) > MAX_READ or _ASKS_OR_QUOTES.search(text):
         return
     for clause in filter(None, map(str.strip, _CLAUSE.split(text))):
         normal = simplified(normalise(clause))
@@ -77,7 +89,7 @@ def withdrawals_in(text: str) -> Iterator[Withdrawal]:
             if match is not None:
                 named = " ".join(filter(None, match.groupdict().values()))
                 thing = _things(named)
-                if thing and _is_enough(thing):
+                if thing and _is_enough(thing, normal) and not (sign > 0 and _OF_SOMEBODY.search(normal)):
                     yield Withdrawal(thing, sign * _pole(named), clause)
                 break
 
@@ -92,6 +104,8 @@ def _pole(normal: str) -> int:
     return -1 if _SHORT.search(normal) else 1
 
 
-def _is_enough(thing: Words) -> bool:
-    """Return whether words name a thing: one character of Chinese is a part of too many."""
+def _is_enough(thing: Words, normal: str) -> bool:
+    """Return whether words name a thing: one character of Chinese is a part of too many, and much is long or short."""
+    if _LENGTH in thing and not _MEANS_ANSWERS.search(normal):
+        return False
     return any(word == _LENGTH or word.isascii() for word in thing) or len(thing) > 1

@@ -35,18 +35,26 @@ _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""
 _WORDS_BEFORE: Final = {"en": 3, "zh": 4}
 """Words, in Chinese characters, in which nobody is named by a name that is not written with a capital."""
-_READ_BACK: Final = 8
+READ_BACK: Final = 8
 """Messages before one in which somebody may be named whom it tells of."""
 _CONFIDENCE: Final = 0.9
 _ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
 """A piece that asks something of the listener."""
-_PRONOUN: Final = {"en": re.compile(r"(?i)\b(?:s?he|her|hers|him|his)(?:'?s)?\b"), "zh": re.compile("[他她]")}
+_PRONOUN: Final = {
+    "en": re.compile(r"(?i)\b(?:s?he|her|hers|him|his)(?:'?s)?\b"),
+    "zh": re.compile("(?<![其吉])[他她]"),
+}
 _SELF: Final = {
     "en": re.compile(r"(?i)\b(?:i|i['’]?m|i['’]?ve|i['’]?ll|i['’]?d|my|me|mine|myself|we|our|us)\b"),
     "zh": re.compile("[我俺咱]|本人|自己"),
 }
-_NAMED: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+")
-"""A name: a word with a capital that begins no sentence."""
+_CAPITAL: Final = re.compile(r"\b[A-Z][a-z]+")
+_STARTERS: Final = frozenset(
+    "Yes No Ok Okay And But So Then Also Well We It Its The This That Today Now Oh Hi Hey New Just".split()
+)
+"""Words with a capital that name nobody."""
+_OWNER: Final = re.compile(r"(?<!^)\b[A-Z][a-z]+(?:['’]s\b| (?:has|had|is|was|needs|takes|got)\b)")
+"""Somebody with a name of whom something is said."""
 _USER: Final = {"en": "User", "zh": "用户"}
 
 
@@ -180,11 +188,11 @@ def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool
     speaker only where nobody else was spoken of in what was said before, as far as that is known.
     """
     pronoun = _PRONOUN[language].search(text)
-    if _names_another(text if pronoun is None else text[: pronoun.start()], language):
+    if pronoun is not None:
+        return not _names_another(text[: pronoun.start()], language)
+    if _SELF[language].search(text) or _kin_in(text, language) or _OWNER.search(text):
         return False
-    if pronoun is not None or _SELF[language].search(text):
-        return pronoun is not None
-    is_of_another = (_names_another(text, language) or _PRONOUN[language].search(text) for text in before[-_READ_BACK:])
+    is_of_another = (_names_another(text, language) or _PRONOUN[language].search(text) for text in before[-READ_BACK:])
     return not before or any(is_of_another)
 
 
@@ -198,7 +206,11 @@ def _begins_with_pronoun(text: str, language: str) -> bool:
 
 
 def _names_another(text: str, language: str) -> bool:
-    return bool(kin_in(text, Packs.load().by_language[language])) or _NAMED.search(text) is not None
+    return _kin_in(text, language) or any(name not in _STARTERS for name in _CAPITAL.findall(text))
+
+
+def _kin_in(text: str, language: str) -> bool:
+    return bool(kin_in(text, Packs.load().by_language[language]))
 
 
 def _stated(content: str) -> str:

@@ -13,7 +13,14 @@ from ebbing.language.text.sentences import split_text
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.extraction.extractor import is_in_company
-from ebbing.remember.extraction.salient_words import LEAST, LEAST_IN_COMPANY, Words, salient_fact, stated_words
+from ebbing.remember.extraction.salient_words import (
+    LEAST,
+    LEAST_IN_COMPANY,
+    READ_BACK,
+    Words,
+    salient_fact,
+    stated_words,
+)
 from ebbing.remember.facts.drafts import DraftContext, fact_draft
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage
@@ -49,7 +56,7 @@ async def salient_facts(
     least = LEAST_IN_COMPANY if is_in_talk else LEAST
     facts: list[NewFact] = []
     for (words, vector), salience in zip(judged, saliences, strict=True):
-        before = [each.message.content for each in screened[: words.source]]
+        before = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
         fact = salient_fact(words, salience, version=model.version, least=least, before=before)
         if fact is not None:
             draft = fact_draft(fact, screened[words.source], context=context)

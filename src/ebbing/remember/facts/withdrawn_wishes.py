@@ -13,6 +13,7 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
 from ebbing.index.shard import KINDS, TYPES, micros
+from ebbing.language.signals.talk_signs import shows
 from ebbing.language.signals.withdrawals import Withdrawal, withdrawals_in
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.quotation import quotation
@@ -26,6 +27,8 @@ _MAX_WISHES: Final = 50
 """Wishes, the newest first, among which the one that is taken back is looked for."""
 _CONFIDENCE: Final = 0.9
 _WISH: Final = re.compile("'s rule: |要求[:：]")
+_HEALTH: Final = frozenset({"health", "diet"})
+"""What safety asks for is ended by no clause in passing."""
 _USER: Final = {"en": "User", "zh": "用户"}
 
 
@@ -45,7 +48,8 @@ async def with_withdrawn_wishes(
             continue
         for withdrawal in withdrawals_in(message.content):
             wishes = await _wishes(store, context) if wishes is None else wishes
-            ended = [wish for wish in wishes if withdrawal.ends(wish.content)]
+            own = (wish for wish in wishes if wish.actor == message.name)
+            ended = [wish for wish in own if withdrawal.ends(wish.content)]
             if len(ended) == 1:
                 changed = _in_the_place_of(ended[0], withdrawal, source=source, message=message, facts=changed)
                 break
@@ -66,7 +70,8 @@ async def _wishes(store: MemoryStore, context: DraftContext) -> list[MemoryRecor
 
 def _is_wish(record: MemoryRecord) -> bool:
     """Return whether a memory asks something of the assistant, and is no need of the person's."""
-    return record.type is MemoryType.PROCEDURAL or _WISH.search(record.content) is not None
+    is_safe = _HEALTH.isdisjoint(record.tags) and not shows("grave", record.content)
+    return is_safe and (record.type is MemoryType.PROCEDURAL or _WISH.search(record.content) is not None)
 
 
 def _in_the_place_of(

@@ -243,6 +243,7 @@ async def test_what_is_exported_and_imported_is_still_one_answer(memory: AsyncMe
         ("Shes on the list for a new hip", False),
         ("the vet says Biscuit has a heart murmur", True),
         ("急诊看过了 医生把氨氯地平从一天半片改成一片", False),
+        ("Started on Metformin 500 today", False),
         ("急诊看过了 医生把我的氨氯地平从一天半片改成一片", True),
     ],
 )
@@ -275,6 +276,8 @@ def test_who_is_left_out_is_the_speaker_where_nobody_else_was_spoken_of(before: 
         ("yes. she's accepted the place at Stirling", False),
         ("tam retires 29th may and he hates fuss", True),
         ("mum: she moves in on 25th july", True),
+        ("Ann says she is vegan", True),
+        ("吉他课每周三晚上，在文化宫", True),
         ("他下个月去深圳上班", False),
         ("我弟下个月去深圳上班，他还没租房", True),
     ],

@@ -30,6 +30,31 @@ TAKEN_BACK = [
     ("以后先问我再订", "以后不用先问我了"),
 ]
 KEPT = [
+    ("never suggest recipes with nuts", "nuts are not okay for me"),
+    ("never suggest recipes with nuts", "nuts are never ok"),
+    ("never suggest recipes with nuts", "stop, nuts are not allowed"),
+    ("please don't use emojis", "emojis are never ok"),
+    ("回答里不要用表情", "表情不可以用了"),
+    ("回答里不要用表情", "不可以用表情了"),
+    ("always include sources", "please don't forget to include sources"),
+    ("always include sources", "never skip the sources"),
+    ("always include sources", "did you forget the sources?"),
+    ("always add a joke at the end", "don't skip the joke"),
+    ("always add a joke at the end", "why no more jokes?"),
+    ("always add a joke at the end", "> drop the jokes please"),
+    ("always add a joke at the end", "she wrote: drop the jokes please"),
+    ("always add a joke at the end", "Tom: drop the jokes please"),
+    ("always add a joke at the end", "```drop the jokes```"),
+    ("from now on reply in French", "why did you stop replying in French?"),
+    ("from now on reply in French", "don't stop replying in French"),
+    ("from now on reply in French", "you don't answer in French"),
+    ("以后都用英文回答我", "怎么又不用英文回答了"),
+    ("never mention my ex", "my ex is fine now"),
+    ("never mention my ex", "my ex is ok with the custody plan"),
+    ("don't mention work after 8pm", "work is fine"),
+    ("以后回答详细点", "别想太多了"),
+    ("keep your answers short please", "my sister's hair is awful, she cut it short"),
+    ("keep your answers short please", "i had to stop for a long time"),
     ("keep your answers short please", "don't keep your answers so long"),
     ("please don't use emojis", "stop using emojis"),
     ("never use bullet points", "no more bullet points please"),
@@ -75,6 +100,16 @@ def test_among_people_nobody_takes_back_what_another_wishes() -> None:
         memory.add([{"role": "user", "content": "always add a joke at the end", "name": "Kim"}], user_id="u")
         talk = [("Kim", "he told three today"), ("Tom", "drop the jokes please"), ("Kim", "lol")]
         memory.add([{"role": "user", "content": text, "name": name} for name, text in talk], user_id="u")
+        items = memory.get_all(user_id="u")["results"]
+        assert "Kim's rule: always add a joke at the end" in [
+            item["memory"] for item in items if "valid_to" not in item
+        ]
+
+
+def test_nobody_takes_back_the_wish_of_another() -> None:
+    with Memory(components=build(load_settings({"store": "ephemeral"}), embedder="none")) as memory:
+        for name, text in (("Kim", "always add a joke at the end"), ("Tom", "drop the jokes please")):
+            memory.add([{"role": "user", "content": text, "name": name}], user_id="u")
         items = memory.get_all(user_id="u")["results"]
         assert "Kim's rule: always add a joke at the end" in [
             item["memory"] for item in items if "valid_to" not in item
