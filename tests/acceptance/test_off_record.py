@@ -76,6 +76,27 @@ async def by_the_words_of_the_next_message(memory: AsyncMemory) -> None:
         await memory.add([{"role": "user", "content": text}, REPLY, {"role": "user", "content": then}], user_id=USER)
 
 
+async def in_the_message_after_one_that_asks(memory: AsyncMemory) -> None:
+    asked = ("Can I tell you a secret? Please don't write it down.", "跟你说个事 莫记")
+    for secret, ask in zip(SECRETS, asked, strict=True):
+        for number, infer in enumerate((True, False)):
+            said = {"role": "user", "name": "Thrumwick", "content": secret, "id": f"metafrazzled-{number}"}
+            await memory.add({**said, "content": ask, "id": None}, user_id=USER, run_id="run-flummoxed")
+            await memory.add({"role": "assistant", "content": "Of course."}, user_id=USER, run_id="run-flummoxed")
+            await memory.add(said, user_id=USER, run_id="run-flummoxed", infer=infer)
+            await memory.add(REPLY, user_id=USER, run_id="run-flummoxed", infer=infer)
+            await memory.add(said, user_id=USER, run_id="run-flummoxed", infer=infer)  # sent twice
+            await memory.add(KEPT, user_id=USER)
+
+
+async def in_the_job_after_one_that_asks(memory: AsyncMemory) -> None:
+    for secret in SECRETS:
+        await memory.enqueue_add("What I'm about to tell you is off the record.", user_id=USER)
+        await memory.enqueue_add(secret, user_id=USER)
+        await memory.enqueue_add(REPLY, user_id=USER)
+    await memory.jobs.run_worker(until_idle=True)
+
+
 async def in_private(memory: AsyncMemory) -> None:
     for text in SECRETS:
         for infer in (True, False):
@@ -201,6 +222,8 @@ def _requests() -> list[tuple[str, dict[str, Any]]]:
 WAYS: Final[Mapping[str, Way]] = {
     "by_their_words": by_their_words,
     "by_the_words_of_the_next_message": by_the_words_of_the_next_message,
+    "in_the_message_after_one_that_asks": in_the_message_after_one_that_asks,
+    "in_the_job_after_one_that_asks": in_the_job_after_one_that_asks,
     "in_private": in_private,
     "to_be_done_later": to_be_done_later,
     "in_a_session": in_a_session,
@@ -296,3 +319,50 @@ def test_the_command_line_and_an_import_write_nothing_of_it(tmp_path: Path, caps
     assert ebbing("import", log, "-u", USER).code == 0
     assert left(tmp_path / "store") == []
     assert "oolong" in ebbing("list", "-u", USER, "--json").out
+
+
+ANNOUNCED: Final = "What I'm about to tell you is off the record."
+
+
+async def contents(memory: AsyncMemory) -> list[str]:
+    answer = await memory.get_all(user_id=USER, include="all")
+    return [item["memory"] for item in answer["results"] if item["kind"] == "episode"]
+
+
+async def test_only_the_next_message_of_the_same_speaker_is_meant(memory: AsyncMemory) -> None:
+    said = [("Ana", ANNOUNCED), ("Ben", "I ski on Sundays."), ("Ana", SECRETS[0]), ("Ana", "I row on Fridays.")]
+    for name, text in said:
+        await memory.add({"role": "user", "name": name, "content": text}, user_id=USER)
+    assert sorted(await contents(memory)) == [KEPT, "I row on Fridays.", "I ski on Sundays."]
+
+
+async def test_another_conversation_of_the_same_person_is_not_meant(memory: AsyncMemory) -> None:
+    await memory.add(ANNOUNCED, user_id=USER, run_id="one")
+    await memory.add("I ski on Sundays.", user_id=USER, run_id="two")
+    await memory.add("I row on Fridays.", user_id="grace")
+    await memory.add(SECRETS[0], user_id=USER, run_id="one")
+    assert sorted(await contents(memory)) == [KEPT, "I ski on Sundays."]
+
+
+async def test_a_message_after_half_an_hour_is_not_meant(memory: AsyncMemory) -> None:
+    await memory.add(ANNOUNCED, user_id=USER)
+    clock = memory.components.clock
+    assert isinstance(clock, ManualClock)
+    clock.advance(timedelta(minutes=31))
+    await memory.add("I ski on Sundays.", user_id=USER)
+    assert sorted(await contents(memory)) == [KEPT, "I ski on Sundays."]
+
+
+async def test_what_was_accepted_before_the_request_is_kept_after_it(memory: AsyncMemory) -> None:
+    await memory.enqueue_add("I ski on Sundays.", user_id=USER)
+    await memory.add(ANNOUNCED, user_id=USER)
+    await memory.jobs.run_worker(until_idle=True)
+    await memory.add(SECRETS[0], user_id=USER)
+    assert sorted(await contents(memory)) == [KEPT, "I ski on Sundays."]
+
+
+async def test_a_document_between_is_neither_meant_nor_the_next_message(memory: AsyncMemory) -> None:
+    await memory.add(ANNOUNCED, user_id=USER)
+    await memory.add("The boiler is of 2019.", user_id=USER, trust="document")
+    await memory.add(SECRETS[0], user_id=USER)
+    assert sorted(await contents(memory)) == [KEPT, "The boiler is of 2019."]

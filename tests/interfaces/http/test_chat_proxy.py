@@ -320,6 +320,19 @@ async def test_what_is_put_off_the_record_later_is_taken_back(endpoint: Endpoint
         assert "interview" not in str(await stored(app, include="all"))
 
 
+async def test_a_secret_that_was_announced_stays_off_the_record_in_every_later_round(endpoint: Endpoint) -> None:
+    asked, secret = "Can I tell you a secret? Please don't write it down.", "I owe my landlord 900 quid."
+    endpoint.answers = {asked: "Go on.", secret: "900 quid to a landlord is a lot."}
+    said = [asked, "Go on.", secret, "900 quid to a landlord is a lot.", "I like jazz.", "Noted.", "I ski."]
+    async with proxy(endpoint) as (client, app):
+        for end in (1, 3, 5, 7):
+            await client.post(CHAT, json=chat(*said[:end]))
+            await settled(app)
+        everything = await stored(app, include="all")
+        assert "landlord" not in str(everything)
+        assert {"I like jazz.", "I ski."} <= {*everything}
+
+
 async def test_what_was_put_into_the_prompt_is_never_remembered_as_said(endpoint: Endpoint) -> None:
     async with proxy(endpoint) as (client, app):
         await app.state.memory.add("I'm allergic to peanuts.", user_id="emma")

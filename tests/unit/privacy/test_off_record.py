@@ -92,3 +92,40 @@ def test_the_message_before_is_that_of_the_same_speaker() -> None:
 def test_only_the_user_asks_and_never_a_document() -> None:
     assert kept(reply("Don't save this: I am a robot")) == ["Don't save this: I am a robot"]
     assert kept("Do not record this.", trust=TrustTier.DOCUMENT) == ["Do not record this."]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Can I tell you a secret? Please don't write it down.",
+        "I have to tell you something. Don't save it ok?",
+        "can you keep a secret? don't store this",
+        "跟你说个事。别记。",
+        "我告诉你一个秘密！不要存下来。",
+        "跟你说个事 莫记",
+    ],
+)
+def test_a_request_behind_an_announcement_is_about_the_next_message(asked: str) -> None:
+    assert kept("I like tea", asked, reply("Go on"), "I owe the landlord 900", reply("900!"), "Bye") == [
+        "I like tea",
+        "Bye",
+    ]
+    found = messages_on_record([Message("I like tea"), Message(asked), reply("Go on")])
+    assert found.still is not None
+    then = messages_on_record([reply("Sure"), Message("I owe the landlord 900"), reply("900!")], still=found.still)
+    assert then.messages == []
+    assert then.still is not None
+    assert messages_on_record([reply("900, oh dear")], still=then.still).messages == []
+    assert messages_on_record([Message("Bye")], still=then.still).messages == [Message("Bye")]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Can I tell you a secret? I'm three months pregnant, please don't write it down.",
+        "我跟你说个事，不要记录：我打算离婚。",
+        "My PIN is 4711. Don't save this.",
+    ],
+)
+def test_a_request_about_what_it_says_itself_leaves_the_next_message_alone(asked: str) -> None:
+    assert kept(asked, "I like tea") == ["I like tea"]

@@ -11,6 +11,7 @@ from typing import Any, Final, TypedDict, Unpack, cast
 from ebbing.api.answers.items import add_answer, memory_item
 from ebbing.api.calls.call_context import CallContext, measured
 from ebbing.api.forgetting.forget_tokens import ForgetTokens
+from ebbing.api.forgetting.talks_off_record import TalksOffRecord
 from ebbing.domain.errors import InvalidInputError, ModelUnavailableError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event
@@ -28,7 +29,6 @@ from ebbing.remember.edit import NEVER, Edit, delete, restore, update
 from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
 from ebbing.remember.forget import forget_records, records_that_say
 from ebbing.remember.intake.parse_messages import omitted_parts, optional_text, parse_messages, parse_time
-from ebbing.remember.intake.screening import messages_on_record
 from ebbing.remember.reconcile.known_messages import forget_source
 from ebbing.results import AddAnswer, DeleteAnswer, RestoreAnswer, UpdateAnswer
 from ebbing.validation import (
@@ -62,9 +62,11 @@ class UpdateOptions(TypedDict, total=False):
 class Writes:
     """The verbs that write memories."""
 
-    def __init__(self, context: CallContext) -> None:
+    def __init__(self, context: CallContext, *, is_later: bool = False) -> None:
+        """With `is_later` messages were accepted before, without what their talk keeps off the record."""
         self._context = context
         self._forget_tokens = ForgetTokens(context)
+        self._off_record = TalksOffRecord(context, is_later=is_later)
 
     @measured("add")
     async def add(
@@ -106,13 +108,14 @@ class Writes:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
         values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
-        recorded = messages_on_record(parsed, trust=checked.trust, is_private=checked.is_private)
+        recorded = await self._off_record.screen(scope, parsed, trust=checked.trust, is_private=checked.is_private)
         report, change = AddReport(()), ChangeSet(Cause.ADD)
         if checked.change_id is not None:
             change.ids[scope.owner] = checked.change_id
         if recorded.messages:
             deps = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
             report = await self._store(deps, recorded.messages, scope=scope, metadata=values, checked=checked)
+        await self._off_record.keep(scope, recorded)
         to_forget = await self._forget_tokens.offer_last_message(scope) if recorded.names_earlier else None
         return add_answer(
             report.without(recorded.left_out),

@@ -228,7 +228,7 @@ class AsyncSession:
 
 def _off_the_record(earlier: Sequence[Turn], new: Sequence[Turn]) -> list[Turn]:
     """Return the new turns, marked where they are off the record, behind those of before that become so by them."""
-    private, _ = off_record_places([turn.message for turn in (*earlier, *new)])
+    private = off_record_places([turn.message for turn in (*earlier, *new)]).places
     turns = enumerate((*earlier, *new))
     marked = [(place, replace(turn, is_private=True) if place in private else turn) for place, turn in turns]
     return [turn for place, turn in marked if place >= len(earlier) or turn not in earlier]

@@ -72,7 +72,7 @@ class SessionWriter:
         """Store messages; without `vectors` not even the embedder is asked."""
         context = self._context.for_tenant(session.tenant)
         if vectors:
-            return await Writes(context).add(
+            return await Writes(context, is_later=True).add(
                 as_given(messages),
                 user_id=session.user_id,
                 agent_id=session.agent_id,

@@ -10,6 +10,7 @@ from typing import Any, Final, Unpack
 
 from ebbing.api.answers.items import outcome_item
 from ebbing.api.calls.call_context import CallContext
+from ebbing.api.forgetting.talks_off_record import TalksOffRecord
 from ebbing.api.memories.writes import Writes
 from ebbing.api.sessions.session import as_given
 from ebbing.api.threads.background_thread import Host
@@ -20,7 +21,7 @@ from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.stores.request_log import KeptRequest
 from ebbing.remember.add_report import AddReport
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
-from ebbing.remember.intake.screening import messages_on_record, screen_messages
+from ebbing.remember.intake.screening import screen_messages
 from ebbing.results import AddAnswer, AddFailure, EnqueueAnswer
 from ebbing.upkeep.worker.worker import JobContext, JobFailure, JobHandler
 from ebbing.validation import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by
@@ -35,6 +36,7 @@ class QueuedAdds:
 
     def __init__(self, context: CallContext, *, writes: Writes) -> None:
         self._context, self._writes = context, writes
+        self._off_record = TalksOffRecord(context)
 
     async def enqueue_add(
         self,
@@ -70,8 +72,9 @@ class QueuedAdds:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         self._writes.mode(checked.mode, infer=checked_flag(infer, "infer"))
         parsed = named_by(parse_messages(messages), checked.source_id)
-        on_the_record = messages_on_record(parsed, trust=checked.trust, is_private=checked.is_private)
+        on_the_record = await self._off_record.screen(scope, parsed, trust=checked.trust, is_private=checked.is_private)
         if not on_the_record.messages:
+            await self._off_record.keep(scope, on_the_record)
             nothing = AddReport(()).without(on_the_record.left_out)
             results = [outcome_item(outcome) for outcome in nothing.outcomes]
             return {"job_id": None, "results": results, "episode_ids": [], "change_id": None}
@@ -86,6 +89,7 @@ class QueuedAdds:
             "tags": list(checked.tags),
         }
         job_id = await self._queue([screened.message for screened in accepted], call, scope=scope)
+        await self._off_record.keep(scope, on_the_record)
         omitted = omitted_parts(messages)
         return {"job_id": job_id, "omitted_parts": omitted} if omitted else {"job_id": job_id}
 
@@ -133,7 +137,7 @@ class QueuedAdds:
         call |= {"user_id": scope.user_id, "agent_id": scope.agent_id, "run_id": scope.run_id}
         answer: AddAnswer | AddFailure
         try:
-            answer = await Writes(self._context.for_tenant(job.tenant)).add(**call)
+            answer = await Writes(self._context.for_tenant(job.tenant), is_later=True).add(**call)
         except InvalidInputError as error:
             answer = {"error": {"code": error.code, "detail": str(error)}}  # trying again would not help
         except EbbingError as error:

@@ -42,14 +42,18 @@ def off_record_request(text: str) -> Request | None:
         return None
     named: set[Reach] = set()
     alone: set[Reach] = set()
-    rest = 0
+    rest, is_announced = 0, False
     for sentence in sentences(_BLANK.sub("，", without_quotes(text))):
         rule, others = _asked_in(sentence)
+        if rule is None and _announces(sentence):
+            is_announced = True
+            continue
         rest += sum(map(_weight, others))
         if rule is not None:
             reach = reach_of(rule)
             named.add(reach)
-            alone.add(Reach(rule.more.get("alone", Reach.BEFORE)) if reach is Reach.THIS else reach)
+            meant_alone = Reach.AFTER if is_announced else Reach(rule.more.get("alone", Reach.BEFORE))
+            alone.add(meant_alone if reach is Reach.THIS else reach)
     if not named:
         return None
     about = named | alone if rest <= MAX_BARE else named
@@ -73,6 +77,15 @@ def _asked_in(sentence: str) -> tuple[Rule | None, str]:
         if match is not None and not _is_reported(sentence[: match.start() + 1]):
             return rule, sentence[: match.start()] + sentence[match.end() :]
     return None, sentence
+
+
+def _announces(sentence: str) -> bool:
+    """Whether a sentence says that something is to come, and hardly anything else."""
+    for pattern in grammar(_FILE).others["announced"]:
+        match = pattern.search(sentence)
+        if match is not None and not _is_reported(sentence[: match.start() + 1]):
+            return sum(map(_weight, sentence[: match.start()] + sentence[match.end() :])) <= MAX_BARE
+    return False
 
 
 def _is_reported(before: str) -> bool:

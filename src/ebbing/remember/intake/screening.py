@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from ebbing.domain.errors import BlockedContentError
@@ -36,6 +37,20 @@ OFF_RECORD: Final = "off the record: nothing of it is stored"
 _OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
 
 
+class StillOffRecord(NamedTuple):
+    """What a talk keeps off the record beyond the call that asked for it. Names and ids are there as digests alone."""
+
+    replies: bool = False
+    """What answers the last message, until a user speaks again."""
+    next_of: frozenset[str] = frozenset()
+    """Speakers whose next message is meant."""
+    ids: frozenset[str] = frozenset()
+    """Messages that were left out: whoever sends them again means the same."""
+
+
+NOTHING_OFF_RECORD: Final = StillOffRecord()
+
+
 class MessagesOnRecord(NamedTuple):
     """The messages of a call that may be stored."""
 
@@ -44,10 +59,26 @@ class MessagesOnRecord(NamedTuple):
     """How many messages are not among them."""
     names_earlier: bool = False
     """The message before the first one is meant as well: it may be stored by an earlier call."""
+    still: StillOffRecord | None = None
+    """What the next call of the same talk is to leave out; None where it is what it was."""
+
+
+class OffRecordPlaces(NamedTuple):
+    """Which messages are off the record, and what is meant beyond them."""
+
+    places: frozenset[int] = frozenset()
+    names_earlier: bool = False
+    """The message before the first one is meant too."""
+    next_of: frozenset[str] = frozenset()
+    """Digests of the speakers whose next message is meant and is not here yet."""
 
 
 def messages_on_record(
-    messages: Sequence[Message], *, trust: TrustTier | None = None, is_private: bool = False
+    messages: Sequence[Message],
+    *,
+    trust: TrustTier | None = None,
+    is_private: bool = False,
+    still: StillOffRecord = NOTHING_OFF_RECORD,
 ) -> MessagesOnRecord:
     """Return the messages without those that a person asks not to write down, and without the replies to these.
 
@@ -57,40 +88,57 @@ def messages_on_record(
     Args:
         trust: of the call. What counts for less than the person's own file asks for nothing.
         is_private: the call itself is off the record, with all its messages.
+        still: what the calls before it asked for.
     """
     if is_private:
         return MessagesOnRecord([], len(messages))
-    private, names_earlier = off_record_places(messages) if trust in _OWN else (frozenset[int](), False)
-    if not private:
+    if not asks_for_itself(trust):
         return MessagesOnRecord([*messages])
+    asked = off_record_places(messages, still=still)
+    private, turns = asked.places, _turns(messages)
     recordable = [message for place, message in enumerate(messages) if place not in private]
-    return MessagesOnRecord(recordable, len(private), names_earlier)
+    ids = frozenset(_digest(name) for place in private if (name := messages[place].id))
+    replies = turns[-1].start in private if turns else still.replies
+    after = StillOffRecord(replies, asked.next_of, ids or still.ids)
+    return MessagesOnRecord(recordable, len(private), asked.names_earlier, None if after == still else after)
 
 
-def off_record_places(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
-    """Return the places of the messages off the record, and whether the one before the first is meant too."""
-    requests = {
-        place: request
-        for place, message in enumerate(messages)
-        if message.role is Role.USER and (request := off_record_request(message.content)) is not None
-    }
-    if not requests:
-        return frozenset(), False
-    turns = _turns(messages)
-    private: set[int] = set()
+def asks_for_itself(trust: TrustTier | None) -> bool:
+    """Return whether messages of this trust may ask to be left out: the person's own."""
+    return trust in _OWN
+
+
+def off_record_places(messages: Sequence[Message], *, still: StillOffRecord = NOTHING_OFF_RECORD) -> OffRecordPlaces:
+    """Return the places of the messages off the record, and what is meant beyond them.
+
+    Args:
+        still: what earlier calls of the same talk asked for.
+    """
+    turns, next_of = _turns(messages), still.next_of
+    private = {place for place, message in enumerate(messages) if message.id and _digest(message.id) in still.ids}
+    if still.replies:
+        private |= {*range(turns[0].start if turns else len(messages))}
     names_earlier = False
     for number, turn in enumerate(turns):
-        request = requests.get(turn.start)
+        speaker = _digest(messages[turn.start].name)
+        request = off_record_request(messages[turn.start].content)
+        if request is not None or speaker in next_of or turn.start in private:
+            private |= {*turn}
+        next_of -= {speaker}
         if request is None:
             continue
-        private |= {*turn}
         before = _before(turns, number, messages=messages)
         if request.before and before is not None:
             private |= {*turns[before]}
         names_earlier |= request.before and before is None
-        if request.after and number + 1 < len(turns):
-            private |= {*turns[number + 1]}
-    return frozenset(private), names_earlier
+        if request.after:
+            next_of |= {speaker}
+    return OffRecordPlaces(frozenset(private), names_earlier, next_of)
+
+
+def _digest(name: str | None) -> str:
+    """Return what stands for a name or an id where the name itself may not be written."""
+    return blake2b((name or "").encode(), digest_size=12).hexdigest()
 
 
 def _turns(messages: Sequence[Message]) -> list[range]:
@@ -98,7 +146,7 @@ def _turns(messages: Sequence[Message]) -> list[range]:
     answer.
     """
     starts = [place for place, message in enumerate(messages) if message.role is Role.USER]
-    ends = [*starts[1:], len(messages)]
+    ends = [*starts[1:], len(messages)][: len(starts)]
     return [range(start, end) for start, end in zip(starts, ends, strict=True)]
 
 

@@ -89,7 +89,7 @@ async def _add_alone(memory: AsyncMemory, message: dict[str, Any], *, ids: dict[
 
 async def _take_back(memory: AsyncMemory, session: ChatSession, *, turns: Sequence[Turn], user_id: str | None) -> None:
     """Delete what was remembered of a message that the next one puts off the record."""
-    places, _ = off_record_places(parse_messages([session.to_add(turn) for turn in turns]))
+    places = off_record_places(parse_messages([session.to_add(turn) for turn in turns])).places
     for place in sorted(places):
         turn = turns[place]
         if session.stored.get(turn.id) == turn.text_hash and user_id is not None:

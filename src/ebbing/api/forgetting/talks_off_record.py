@@ -1,0 +1,83 @@
+"""What a talk keeps off the record beyond the call that asked for it: the next message, and what answers the last one.
+
+Of the messages nothing is written: a row says that something is meant, and holds digests of names and ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from hashlib import blake2b
+from typing import Final
+
+from ebbing.api.calls.call_context import CallContext
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.stores.request_log import KeptRequest
+from ebbing.privacy.guarding.trust import TrustTier
+from ebbing.remember.intake.screening import (
+    NOTHING_OFF_RECORD,
+    MessagesOnRecord,
+    StillOffRecord,
+    asks_for_itself,
+    messages_on_record,
+)
+
+REQUEST_AGE: Final = timedelta(minutes=30)
+"""How long "what I tell you next is off the record" waits for the next message."""
+_CALLER: Final = "ebbing.off_record"
+
+
+class TalksOffRecord:
+    """Screens the messages of a call by what the calls before it asked for."""
+
+    def __init__(self, context: CallContext, *, is_later: bool = False) -> None:
+        """With `is_later` each call stands by itself: its messages were screened when they were said."""
+        self._context, self._is_later = context, is_later
+
+    async def screen(
+        self, scope: Scope, messages: Sequence[Message], *, trust: TrustTier | None, is_private: bool
+    ) -> MessagesOnRecord:
+        """Return the messages that may be stored, as `messages_on_record` does.
+
+        Raises:
+            StoreError: what was asked for before could not be read.
+        """
+        if is_private or self._is_later or not asks_for_itself(trust):
+            return messages_on_record(messages, trust=trust, is_private=is_private)._replace(still=None)
+        return messages_on_record(messages, trust=trust, still=await self._still(scope))
+
+    async def keep(self, scope: Scope, screened: MessagesOnRecord) -> None:
+        """Note what the next call is to leave out. Called when the call is done, so that a failed one may be repeated.
+
+        Raises:
+            StoreError: it could not be noted.
+        """
+        if screened.still is None:
+            return
+        request, requests = self._request(scope, screened.still), self._context.store.requests
+        await requests.drop(request)
+        if screened.still != NOTHING_OFF_RECORD:
+            await requests.begin(request)
+
+    async def _still(self, scope: Scope) -> StillOffRecord:
+        request = await self._context.store.requests.get(scope.tenant, _CALLER, key=_key(scope))
+        if request is None or request.answer is None or request.begun_at < self._context.clock.now() - REQUEST_AGE:
+            return NOTHING_OFF_RECORD
+        values = json.loads(request.answer)
+        return StillOffRecord(values["replies"], frozenset(values["next_of"]), frozenset(values["ids"]))
+
+    def _request(self, scope: Scope, still: StillOffRecord) -> KeptRequest:
+        now = self._context.clock.now()
+        answer = json.dumps({"replies": still.replies, "next_of": sorted(still.next_of), "ids": sorted(still.ids)})
+        owner = Scope.of(scope.owner)
+        return KeptRequest(
+            scope.tenant, _CALLER, _key(scope), "", now, now, belongs_to=owner, status=200, answer=answer
+        )
+
+
+def _key(scope: Scope) -> str:
+    """Return what names a talk: the names themselves may be off the record."""
+    names = json.dumps([scope.user_id, scope.agent_id, scope.run_id])
+    return blake2b(names.encode(), digest_size=16).hexdigest()
