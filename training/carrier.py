@@ -41,12 +41,16 @@ def word_vectors(ids: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def layer_weights(number: int) -> Weights:
-    """Return the tensors of one layer as 32-bit floats; matrices have the shape (outputs, inputs)."""
+    """Return the tensors of one layer as 32-bit floats.
+
+    Matrices have the shape (outputs, inputs), and beside each stands the four-bit step of its blocks, (blocks, 1).
+    """
     tensors = weights().tensors
     found: Weights = {}
     for name, inputs in MATRICES:
         found[f"{name}.weight"] = _matrix(tensors, f"layer{number}_{name}", inputs)
         found[f"{name}.bias"] = np.asarray(tensors[f"layer{number}_{name}_bias"], np.float32)
+        found[f"{name}.steps"] = np.asarray(tensors[f"layer{number}_{name}_scales"], np.float32).reshape(-1, 1)
     for name in NORMS:
         found[f"{name}.weight"] = np.asarray(tensors[f"layer{number}_{name}_scale"], np.float32)
         found[f"{name}.bias"] = np.asarray(tensors[f"layer{number}_{name}_bias"], np.float32)

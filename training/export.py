@@ -1,13 +1,12 @@
 """Writes a trained reader as package data: `python -m training.export IN`.
 
-`reader.npz` holds four-bit matrices, norms, segments and heads; `reader_skeleton.onnx` the graph without weights.
+`reader.npz` holds four-bit matrices, norms, segments and the head; `reader_skeleton.onnx` the graph without weights.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,76 +14,62 @@ import torch
 
 from training import carrier
 from training.graph import DATA, write_skeleton
-from training.model import Reader, Shape, SteppedLinear
-from training.quantise import pack, quantise
+from training.model import TASKS, Reader, SteppedLinear
+from training.quantise import pack
+from training.train import READER
+
+TASK = "answer"
 
 
 def load(folder: Path) -> Reader:
-    """Return the reader that `training.train` or `training.answers` left in a folder."""
-    shape = json.loads((folder / "shape.json").read_text())
-    reader = Reader(Shape(tuple(shape["layers"]), shape["frozen"]))
-    state = torch.load(folder / "reader.pt", weights_only=True)
-    for number, layer in enumerate(reader.layers):
-        for matrix, _ in carrier.MATRICES:
-            name = f"layers.{number}.{matrix}"
-            if f"{name}.step" in state:
-                weights = (state[f"{name}.{part}"] for part in ("weight", "bias", "step"))
-                setattr(layer, matrix, SteppedLinear(*weights))
-    reader.load_state_dict(state)
+    """Return the reader that `training.train` left in a folder."""
+    reader = Reader(READER.layers, is_packed=True)
+    reader.load_state_dict(torch.load(folder / "reader.pt", map_location="cpu", weights_only=True))
     return reader.eval()
 
 
 def tensors_of(reader: Reader) -> dict[str, np.ndarray]:
-    """Return the graph's initialisers by name."""
-    found: dict[str, np.ndarray] = {
-        "embedding_norm_scale": _array(reader.norm.weight),
-        "embedding_norm_bias": _array(reader.norm.bias),
+    """Return the package's tensors by name: four-bit matrices, and everything else with 16 bits."""
+    first = 2 * TASKS.index(TASK)
+    found = {
+        "embedding_norm_scale": _half(reader.norm.weight),
+        "embedding_norm_bias": _half(reader.norm.bias),
+        "segments": _half(reader.segments.weight[first : first + 2]),
+        f"{TASK}_weight": _half(reader.heads[TASK].weight.T),
+        f"{TASK}_bias": _half(reader.heads[TASK].bias),
     }
     for number, layer in enumerate(reader.layers):
         name = f"layer{number}_"
         for matrix, _ in carrier.MATRICES:
-            linear = getattr(layer, matrix)
-            found[f"{name}{matrix}_weight"], found[f"{name}{matrix}_scales"] = _packed(linear)
-            found[f"{name}{matrix}_bias"] = _array(linear.bias)
+            linear: SteppedLinear = getattr(layer, matrix)
+            scales = _half(linear.steps()).ravel()
+            found[f"{name}{matrix}_weight"] = pack(linear.weight.detach().float().numpy(), scales.astype(np.float32))
+            found[f"{name}{matrix}_scales"] = scales
+            found[f"{name}{matrix}_bias"] = _half(linear.bias)
         for norm in carrier.NORMS:
-            found[f"{name}{norm}_scale"] = _array(getattr(layer, norm).weight)
-            found[f"{name}{norm}_bias"] = _array(getattr(layer, norm).bias)
-    for task, head in reader.heads.items():
-        found[f"{task}_weight"] = np.ascontiguousarray(_array(head.weight).T)
-        found[f"{task}_bias"] = _array(head.bias)
+            found[f"{name}{norm}_scale"] = _half(getattr(layer, norm).weight)
+            found[f"{name}{norm}_bias"] = _half(getattr(layer, norm).bias)
     return found
 
 
-def _packed(linear: torch.nn.Linear) -> tuple[np.ndarray, np.ndarray]:
-    """Return four-bit numbers and scales of a layer: its own steps where it has such."""
-    if isinstance(linear, SteppedLinear):
-        scales = _array(linear.step).ravel()
-        return pack(_array(linear.weight), scales), scales
-    return quantise(_array(linear.weight))
+def write(tensors: dict[str, np.ndarray]) -> None:
+    """Write the package data, named by what they hold."""
+    version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
+    np.savez(DATA / "reader.npz", version=np.array(version), **tensors)
+    write_skeleton()
+    print(f"reader {version}: {(DATA / 'reader.npz').stat().st_size:,} bytes")
 
 
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().float().numpy()
-
-
-def _compact(array: np.ndarray) -> np.ndarray:
+def _half(tensor: torch.Tensor) -> np.ndarray:
     """Numbers that lose nothing that counts by 16 bits."""
-    return array if array.dtype == np.uint8 else array.astype(np.float16)
+    return np.ascontiguousarray(tensor.detach().float().numpy().astype(np.float16))
 
 
 def main() -> None:
+    """Write the package data."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    given = parser.parse_args()
-    reader = load(given.folder)
-    tensors = tensors_of(reader)
-    segments = _array(reader.segments.weight)
-    packed = {name: _compact(array) for name, array in (tensors | {"segments": segments}).items()}
-    version = hashlib.sha256(b"".join(packed[name].tobytes() for name in sorted(packed))).hexdigest()[:12]
-    np.savez(DATA / "reader.npz", version=np.array(version), **packed)
-    write_skeleton()
-    size = (DATA / "reader.npz").stat().st_size
-    print(f"reader {version}: {size:,} bytes")
+    write(tensors_of(load(parser.parse_args().folder)))
 
 
 if __name__ == "__main__":

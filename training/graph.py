@@ -1,7 +1,7 @@
 """Writes the graph of the package's reader, without its weights: `python -m training.graph`.
 
 Inputs: `embedded` (batch, tokens, 384) = vectors of words, positions and segments; `mask`, `first` and `second` (batch,
-tokens) = 1 for a token, for one of the first and of the second text. Outputs: those of each head.
+tokens) = 1 for a token, for one of the first and of the second text. Output: `answer`, the logits of "no" and "yes".
 
 Matrices are multiplied as whole numbers. Each token is quantised by a scale of its own, so what is said of a pair does
 not depend on the others in its batch.
@@ -16,7 +16,6 @@ import onnx
 from onnx import TensorProto, helper
 
 from ebbing.adapters.embedders.e5_weights import DIM, HEADS
-from ebbing.adapters.readers.cross_encoder import Task
 from ebbing.adapters.readers.reader_weights import eight_bit, read_tensors
 from scripts.build_e5_skeleton import EPSILON, MICROSOFT, Graph
 
@@ -121,7 +120,7 @@ class ReaderGraph(Graph):
 
 
 def build(tensors: dict[str, np.ndarray]) -> onnx.ModelProto:
-    """Return the graph for tensors of these shapes: word vectors and masks in, the outputs of each head out."""
+    """Return the graph for tensors of these shapes: word vectors and masks in, logits out."""
     graph = ReaderGraph()
     for name, array in tensors.items():
         graph.hole(name, array)
@@ -132,12 +131,10 @@ def build(tensors: dict[str, np.ndarray]) -> onnx.ModelProto:
     for number in range(sum(name.endswith("_qkv_weight") for name in tensors)):
         trunk = graph.reader_layer(number, trunk)
     graph.pooled(graph.node("Reshape", [trunk, "shape"], ["tokens"]))
-    heads = [task.name.lower() for task in Task]
-    for head in heads:
-        graph.node("Gemm", ["pooled", f"{head}_weight", f"{head}_bias"], [head])
+    graph.node("Gemm", ["pooled", "answer_weight", "answer_bias"], ["answer"])
     inputs = [_value("embedded", "batch", "length", DIM)]
     inputs += [_value(name, "batch", "length") for name in ("mask", "first", "second")]
-    outputs = [_value(head, "batch", len(tensors[f"{head}_bias"])) for head in heads]
+    outputs = [_value("answer", "batch", len(tensors["answer_bias"]))]
     proto = helper.make_graph(graph.nodes, "reader", inputs, outputs, graph.initialisers)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(proto, opset_imports=opsets, ir_version=8)

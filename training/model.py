@@ -1,67 +1,66 @@
-"""The reader in PyTorch: a cross-encoder of few layers with one head a task."""
+"""The reader in PyTorch: a cross-encoder of some layers of the carrier, with two heads."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ebbing.ports.models.salience import KINDS
 from training import carrier
-from training.parse import FAULTS, KINDS, OWNERS, RELATIONS
 from training.quantise import BLOCK
 
 DIM = 384
 HEADS = 12
-SEGMENTS = 6
-"""Two texts in each of three tasks."""
-CLAIM_PARTS = (2, len(FAULTS), len(KINDS), len(OWNERS))
-"""Not kept and kept; the fault of what is not; type and owner of what is."""
-OUTPUTS = {"claim": sum(CLAIM_PARTS), "change": len(RELATIONS), "answer": 2}
-"""`answer`: no and yes."""
+MAX_TOKENS = 200
+OUTPUTS = {"answer": 2, "message": 2 + len(KINDS)}
+"""`answer`: no and yes. `message`: not worth remembering and worth it, and its kind. Only `answer` is exported."""
+TASKS = tuple(OUTPUTS)
 EPSILON = 1e-12
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Which layers of the carrier the reader begins with, and how many of them stay as they are."""
-
-    layers: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
-    frozen: int = 0
+_SMALLEST_STEP = 1e-6
 
 
 class SteppedLinear(nn.Linear):
-    """A linear layer whose weights stay on the steps that they are packed with."""
+    """A linear layer whose weights stay on the steps that they are packed with; the steps are learned, too.
 
-    def __init__(self, weight: Tensor, bias: Tensor, step: Tensor) -> None:
+    What is smaller than half a step would be lost by packing. Gradients pass the rounding as if it were not there
+    (Bengio et al. 2013), and reach the steps as in LSQ (Esser et al. 2020).
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor, step: Tensor, *, is_packed: bool) -> None:
         """Begin with weights, shape (outputs, inputs), and the step of each block, shape (blocks, 1)."""
         super().__init__(weight.shape[1], weight.shape[0])
         self.weight.data, self.bias.data = weight, bias
-        self.register_buffer("step", step)
+        self.step = nn.Parameter(step.abs().clamp(min=_SMALLEST_STEP))
+        self.register_buffer("sign", torch.where(step < 0, -1.0, 1.0))
+        self.is_packed = is_packed
+
+    def steps(self) -> Tensor:
+        """Return the signed step of each block, shape (blocks, 1)."""
+        return self.step * self.sign
 
     def on_steps(self) -> Tensor:
-        """Return the weights on their steps; gradients pass as if nothing were rounded."""
-        rounded = (self.weight.view(-1, BLOCK) / self.step).round().clamp(-8, 7) * self.step
-        return self.weight + (rounded.view_as(self.weight) - self.weight).detach()
+        """Return the weights on their steps."""
+        steps = self.steps()
+        numbers = (self.weight.view(-1, BLOCK) / steps).clamp(-8, 7)
+        rounded = numbers + (numbers.round() - numbers).detach()
+        return (rounded * steps).view_as(self.weight)
 
     def forward(self, source: Tensor) -> Tensor:
-        """Return the product with the weights on their steps."""
-        return functional.linear(source, self.on_steps(), self.bias)
+        """Return the product, with the weights on their steps if they are to be packed."""
+        return functional.linear(source, self.on_steps() if self.is_packed else self.weight, self.bias)
 
 
 class Layer(nn.Module):
     """One encoder layer, as in the carrier."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, is_packed: bool) -> None:
         super().__init__()
         tensors = {name: torch.tensor(value) for name, value in carrier.layer_weights(number).items()}
         for name, _ in carrier.MATRICES:
-            weight, bias = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
-            linear = nn.Linear(weight.shape[1], weight.shape[0])
-            linear.weight.data, linear.bias.data = weight, bias
-            setattr(self, name, linear)
+            parts = (tensors[f"{name}.{part}"] for part in ("weight", "bias", "steps"))
+            setattr(self, name, SteppedLinear(*parts, is_packed=is_packed))
         for name in carrier.NORMS:
             norm = nn.LayerNorm(DIM, eps=EPSILON)
             norm.weight.data, norm.bias.data = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
@@ -70,10 +69,7 @@ class Layer(nn.Module):
     def forward(self, hidden: Tensor, mask: Tensor, drop: float) -> Tensor:
         batch, length, _ = hidden.shape
         query, key, value = self.qkv(hidden).view(batch, length, 3, HEADS, DIM // HEADS).permute(2, 0, 3, 1, 4)
-        # Written out: for short texts the library's fused attention is slower on a CPU.
-        scores = query @ key.transpose(-1, -2) / (DIM // HEADS) ** 0.5
-        scores = scores.masked_fill(~mask[:, None, None, :], float("-inf"))
-        attended = functional.softmax(scores, dim=-1) @ value
+        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask[:, None, None, :])
         attended = self.out(attended.transpose(1, 2).reshape(batch, length, DIM))
         middle = self.attention_norm(hidden + functional.dropout(attended, drop, self.training))
         outer = self.down(functional.gelu(self.up(middle)))
@@ -81,21 +77,20 @@ class Layer(nn.Module):
 
 
 class Reader(nn.Module):
-    """Word vectors and positions of the carrier, some of its layers, and a head for each task."""
+    """Positions of the carrier, its first layers, and a head for each task."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, layers: int, *, is_packed: bool) -> None:
+        """Begin with the carrier's weights; a packed reader keeps them on four-bit steps while it learns."""
         super().__init__()
-        self.shape = shape
         tensors = carrier.weights().tensors
-        self.register_buffer("positions", torch.tensor(carrier.weights().positions[:256]), persistent=False)
+        positions = torch.tensor(np.asarray(carrier.weights().positions[:MAX_TOKENS], np.float32))
+        self.register_buffer("positions", positions, persistent=False)
         self.norm = nn.LayerNorm(DIM, eps=EPSILON)
         self.norm.weight.data = torch.tensor(np.asarray(tensors["embedding_norm_scale"]))
         self.norm.bias.data = torch.tensor(np.asarray(tensors["embedding_norm_bias"]))
-        self.segments = nn.Embedding(SEGMENTS, DIM)
+        self.segments = nn.Embedding(2 * len(TASKS), DIM)
         nn.init.normal_(self.segments.weight, std=0.02)
-        self.layers = nn.ModuleList([Layer(number) for number in shape.layers])
-        for layer in self.layers[: shape.frozen]:
-            layer.requires_grad_(False)
+        self.layers = nn.ModuleList([Layer(number, is_packed=is_packed) for number in range(layers)])
         self.heads = nn.ModuleDict({task: nn.Linear(3 * DIM, size) for task, size in OUTPUTS.items()})
 
     def forward(self, words: Tensor, segments: Tensor, mask: Tensor, *, drop: float = 0.0) -> dict[str, Tensor]:
@@ -113,7 +108,7 @@ class Reader(nn.Module):
             hidden = layer(hidden, mask, drop)
         second = (segments % 2 == 1) & mask
         first = (segments % 2 == 0) & mask
-        pooled = torch.cat((hidden[:, 0], _mean(hidden, first), _mean(hidden, second)), dim=-1)
+        pooled = torch.cat((hidden[:, 0], _mean(hidden, first), _mean(hidden, second)), dim=-1).float()
         return {task: head(pooled) for task, head in self.heads.items()}
 
 

@@ -6,28 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK = 32
-_SHARES = np.linspace(0.7, 1.0, 13, dtype=np.float32)
-"""Scales that are tried, as shares of the one that reaches the largest number."""
-
-
-def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Return packed numbers, shape (outputs, blocks, 16), and scales, shape (outputs · blocks,).
-
-    Of the scales that are tried, each block takes the one with the smallest squared error.
-    """
-    blocks = matrix.reshape(len(matrix), -1, BLOCK)
-    place = np.abs(blocks).argmax(-1, keepdims=True)
-    largest = np.take_along_axis(blocks, place, -1)
-    best = np.full((*blocks.shape[:2], 1), np.inf, np.float32)
-    scales = np.zeros_like(best)
-    for share in _SHARES:
-        scale = (share * largest / -8.0).astype(np.float16).astype(np.float32)
-        scale[scale == 0] = 1e-6
-        error = ((_numbers(blocks, scale) - 8.0) * scale - blocks) ** 2
-        total = error.sum(-1, keepdims=True)
-        scales = np.where(total < best, scale, scales)
-        best = np.minimum(best, total)
-    return pack(matrix, scales), scales.ravel().astype(np.float32)
 
 
 def pack(matrix: NDArray[np.float32], scales: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -18,11 +18,13 @@ import numpy as np
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.quotation import quotation
 from ebbing.recall.model_scores import in_talk
+from training.messages import spoken
 from training.parse import DATA, HARMFUL, LabelledTalk, Talk, Turn, read_messages, read_people, read_talks
 
-NEAR_WRONG = 8
-FAR_WRONG = 2
-"""Texts that do not answer, beside the right ones of a question: the nearest, and some by chance."""
+JUDGED_WRONG = (8, 2)
+"""Texts that do not answer, beside the right ones of a question: the nearest, and some by chance …"""
+LEARNED_WRONG = (12, 4)
+"""… and so many to learn from."""
 QUOTED = 0.5
 """Share of the messages worth remembering that are shown as their quotation."""
 NAMED_ASSISTANT = 0.3
@@ -56,17 +58,23 @@ def authors() -> list[str]:
     return sorted({path.stem for folder in ("talks", "people", "messages") for path in (DATA / folder).glob("*.txt")})
 
 
-def examples_of(names: Iterable[str], *, similarity: Similarity, seed: int = 0) -> list[Asked]:
-    """Return every question of some authors, in a fixed order."""
-    builder = ExampleBuilder(similarity, seed)
+def examples_of(
+    names: Iterable[str], *, similarity: Similarity, wrong: tuple[int, int] = JUDGED_WRONG, seed: int = 0
+) -> list[Asked]:
+    """Return every question of some authors, in a fixed order.
+
+    Args:
+        wrong: how many texts that do not answer, the nearest and some by chance.
+    """
+    builder = ExampleBuilder(similarity, wrong=wrong, seed=seed)
     return [asked for name in sorted(names) for asked in builder.of_author(name)]
 
 
 class ExampleBuilder:
     """Makes examples of the files of an author; what is chosen by chance depends on the seed alone."""
 
-    def __init__(self, similarity: Similarity, seed: int) -> None:
-        self._similarity = similarity
+    def __init__(self, similarity: Similarity, *, wrong: tuple[int, int], seed: int) -> None:
+        self._similarity, self._wrong = similarity, wrong
         self._chance = random.Random(seed)
 
     def of_author(self, name: str) -> Iterator[Asked]:
@@ -126,9 +134,10 @@ class ExampleBuilder:
         names = [name for name in texts if name not in beside]
         nearness = self._similarity([asked.question], [texts[name] for name in names])[0]
         wrong = [names[place] for place in np.argsort(-nearness) if names[place] not in right]
-        far = wrong[NEAR_WRONG:]
-        chosen = [*(name for name in names if name in right), *wrong[:NEAR_WRONG]]
-        chosen += self._chance.sample(far, min(FAR_WRONG, len(far)))
+        near_count, far_count = self._wrong
+        far = wrong[near_count:]
+        chosen = [*(name for name in names if name in right), *wrong[:near_count]]
+        chosen += self._chance.sample(far, min(far_count, len(far)))
         labels = tuple(int(name in right) for name in chosen)
         return Asked(**{**vars(asked), "texts": tuple(texts[name] for name in chosen), "labels": labels})
 
@@ -138,8 +147,3 @@ def _turns_behind(talk: Talk, letters: Iterable[str]) -> tuple[set[str], set[str
     memories = [talk.good[letter] for letter in letters]
     saying = {f"#{memory.turns[-1]}" for memory in memories}
     return saying, {f"#{place}" for memory in memories for place in memory.turns} - saying
-
-
-def spoken(turn: Turn) -> str:
-    """Return a turn with its speaker."""
-    return f"{turn.speaker}: {turn.text}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from ebbing.adapters.readers.salience_heads import PLACES, dense_inputs, places_of
 from ebbing.ports.models.salience import KINDS
 from training.embed import passages
-from training.parse import DATA, read_messages, read_talks
+from training.messages import Labelled, messages
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data/salience.npz"
 PARTS = 4
@@ -33,43 +33,6 @@ PIECES_PENALTY = 3.0
 KINDS_PENALTY = 0.3
 MIN_MESSAGES = 3
 """Messages that hold a piece, at least, for it to count."""
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A message with what is right."""
-
-    text: str
-    speaker: str
-    language: str
-    author: str
-    kind: str | None
-    """One of `KINDS` where it is worth remembering, else None."""
-
-
-def messages() -> list[Labelled]:
-    """Return the labelled messages of all talks, in a fixed order."""
-    return [*_of_talks(), *_of_labelled_talks()]
-
-
-def _of_talks() -> Iterator[Labelled]:
-    """Yield the messages of talks whose memories were written down; a message that only helps with one is left out."""
-    for path in sorted((DATA / "talks").glob("*.txt")):
-        for talk in read_talks(path):
-            kinds = {memory.turns[-1]: memory.type for memory in talk.good.values()}
-            helping = {place for memory in talk.good.values() for place in memory.turns} - kinds.keys()
-            for place, turn in enumerate(talk.turns if talk.good else ()):
-                if turn.speaker != "assistant" and place not in helping:
-                    yield Labelled(turn.text, turn.speaker, talk.language, path.stem, kinds.get(place))
-
-
-def _of_labelled_talks() -> Iterator[Labelled]:
-    for path in sorted((DATA / "messages").glob("*.txt")):
-        for talk in read_messages(path):
-            for turn, label in zip(talk.turns, talk.labels, strict=True):
-                if turn.speaker != "assistant":
-                    kind = label if label in KINDS else None
-                    yield Labelled(turn.text, turn.speaker, talk.language, path.stem, kind)
 
 
 @dataclass(frozen=True)

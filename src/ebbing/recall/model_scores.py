@@ -106,7 +106,7 @@ class AnswerOptions:
 
     depth: int = 10
     """How many of the best candidates it reads."""
-    weight: float = 1.2
+    weight: float = 2.2
     """Points of the fused score that one standard deviation of its log-odds is worth."""
     timeout_seconds: float = 1.0
 

@@ -107,7 +107,7 @@ class RecallSettings:
     """Fused score that the statement may stand behind its message, for the question to be about it."""
 
     # a precise answer keeps what the score curve sets apart
-    precise_answer: float = 0.05
+    precise_answer: float = 0.12
     """Probability of answering, by the reader, below which a row is left out, whatever it shares with the question."""
     precise_gap: float = 2.5
     """Fused score that a row may stand behind the best one."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ebbing.adapters.embedders.e5 import E5Embedder
-from ebbing.adapters.readers.cross_encoder import CrossEncoderReader, Task
+from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from tests.hostile import KINDS
 
 pytestmark = pytest.mark.anyio
@@ -37,5 +37,5 @@ async def test_nothing_to_judge_is_no_error(reader: CrossEncoderReader) -> None:
 
 @pytest.mark.parametrize("text", [text for texts in KINDS.values() for text in texts])
 def test_any_text_is_read(reader: CrossEncoderReader, text: str) -> None:
-    outputs = reader.read(Task.ANSWER, [(text, text, text), ("", QUESTION, text)])
+    outputs = reader.read([(text, text, text), ("", QUESTION, text)])
     assert np.isfinite(outputs).all()

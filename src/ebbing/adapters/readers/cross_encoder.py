@@ -7,7 +7,6 @@ embedder. `training/` in the repository holds its data, its recipe and its model
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -30,14 +29,6 @@ SECOND_TOKENS: Final = 56
 """The beginning of a memory."""
 
 
-class Task(IntEnum):
-    """What the reader is asked; each has segments of its own."""
-
-    CLAIM = 0
-    CHANGE = 1
-    ANSWER = 2
-
-
 class ReaderInput(NamedTuple):
     """Tokens of a pair."""
 
@@ -50,7 +41,7 @@ _MAX_CHARACTERS: Final = 1_200
 """Of a text; more would be cut by its tokens anyway."""
 _BATCH_TOKENS: Final = 256
 """Bounds the memory of one run; small batches are also the faster ones, as they stay in the cache."""
-_OUTPUT: Final = {Task.CLAIM: "claim", Task.CHANGE: "change", Task.ANSWER: "answer"}
+_OUTPUT: Final = "answer"
 
 Floats = NDArray[np.float32]
 
@@ -76,33 +67,33 @@ class CrossEncoderReader:
         if not memories:
             return []
         texts = [("", question, memory) for memory in memories]
-        logits = await in_model_thread(partial(self.read, Task.ANSWER, texts), line="query")
+        logits = await in_model_thread(partial(self.read, texts), line="query")
         answers: list[float] = _shares(logits)[:, 1].tolist()
         return answers
 
-    def read(self, task: Task, texts: Sequence[tuple[str, str, str]]) -> Floats:
-        """Return the outputs of a task's head, shape (len(texts), outputs).
+    def read(self, texts: Sequence[tuple[str, str, str]]) -> Floats:
+        """Return the logits of "no" and "yes" for each pair, shape (len(texts), 2).
 
         Args:
-            texts: the turn before, the first text, the second text.
+            texts: the turn before (may be empty), the question, the memory.
         """
         encode = self._embedder.encode
         inputs = [reader_input(encode, _cleaned(three)) for three in texts]
         rows_by_place: dict[int, Floats] = {}
         for places in batches([len(each.ids) for each in inputs], max_tokens=_BATCH_TOKENS):
-            rows = self._run(task, [inputs[place] for place in places])
+            rows = self._run([inputs[place] for place in places])
             rows_by_place.update(zip(places, rows, strict=True))
         return np.stack([rows_by_place[place] for place in range(len(texts))])
 
-    def _run(self, task: Task, inputs: Sequence[ReaderInput]) -> Floats:
+    def _run(self, inputs: Sequence[ReaderInput]) -> Floats:
         embedded, mask = self._embedder.look_up([each.ids for each in inputs])
         first = np.zeros_like(mask)
         for row, each in enumerate(inputs):
             first[row, : each.first_length] = 1.0
         second = mask - first
-        embedded += self._segments[2 * task + second.astype(np.int64)]
+        embedded += self._segments[second.astype(np.int64)]
         inputs_by_name = {"embedded": embedded, "mask": mask, "first": first, "second": second}
-        rows: Floats = self._session.run([_OUTPUT[task]], inputs_by_name)[0]
+        rows: Floats = self._session.run([_OUTPUT], inputs_by_name)[0]
         return rows
 
 

@@ -1,0 +1,55 @@
+"""Labelled messages of talks: which of them are worth remembering in their speaker's words, and what about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ebbing.ports.models.salience import KINDS
+from training.parse import DATA, Turn, read_messages, read_talks
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A message with what is right."""
+
+    text: str
+    speaker: str
+    language: str
+    author: str
+    kind: str | None
+    """One of `KINDS` where it is worth remembering, else None."""
+    before: str = ""
+    """What was said before it, with its speaker; empty for the first message of a talk."""
+
+
+def messages() -> list[Labelled]:
+    """Return the labelled messages of all talks, in a fixed order."""
+    return [*_of_talks(), *_of_labelled_talks()]
+
+
+def spoken(turn: Turn) -> str:
+    """Return a turn with its speaker."""
+    return f"{turn.speaker}: {turn.text}"
+
+
+def _of_talks() -> Iterator[Labelled]:
+    """Yield the messages of talks whose memories were written down; a message that only helps with one is left out."""
+    for path in sorted((DATA / "talks").glob("*.txt")):
+        for talk in read_talks(path):
+            kinds = {memory.turns[-1]: memory.type for memory in talk.good.values()}
+            helping = {place for memory in talk.good.values() for place in memory.turns} - kinds.keys()
+            for place, turn in enumerate(talk.turns if talk.good else ()):
+                if turn.speaker != "assistant" and place not in helping:
+                    before = spoken(talk.turns[place - 1]) if place else ""
+                    yield Labelled(turn.text, turn.speaker, talk.language, path.stem, kinds.get(place), before)
+
+
+def _of_labelled_talks() -> Iterator[Labelled]:
+    for path in sorted((DATA / "messages").glob("*.txt")):
+        for talk in read_messages(path):
+            for place, (turn, label) in enumerate(zip(talk.turns, talk.labels, strict=True)):
+                if turn.speaker != "assistant":
+                    kind = label if label in KINDS else None
+                    before = spoken(talk.turns[place - 1]) if place else ""
+                    yield Labelled(turn.text, turn.speaker, talk.language, path.stem, kind, before)
