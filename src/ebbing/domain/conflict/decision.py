@@ -49,8 +49,8 @@ class Fact:
     """It says who somebody is, and not what happens, is planned or is usual."""
     corrects: bool = False
     """The speaker put something right ("actually …", 不对)."""
-    instead_of: str | None = None
-    """The memory that it puts right, where the speaker said no more than that."""
+    instead_of: tuple[str, ...] = ()
+    """The memories that it puts right, where the speaker said no more than that."""
     happens_from: datetime | None = None
     happens_to: datetime | None = None
     """When it takes or took place, where the words name a date: from, and up to but not including. UTC."""

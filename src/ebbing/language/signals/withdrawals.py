@@ -44,6 +44,18 @@ _ALLOWS: Final = (
     re.compile(r"^(?P<thing>[^不没]{0,12})(?:可以|能)(?P<rest>.{0,12}?)了$"),
     re.compile(r"^(?:算了|那)?还是(?P<thing>.{2,14})吧$"),
 )
+_ENDS_RULE: Final = (
+    re.compile(
+        _START + r"(?:forget|ignore|drop|scrap|lose|undo|cancel|bin|never mind)(?: about)? (?:the|that|this|your|my)"
+        r"(?P<thing> .{2,40}?) (?:rule|limit|instruction|restriction|policy)s?\b"
+    ),
+    re.compile(
+        r"^(?:算了|那|好了|行了)?(?:那个|那条|这个|这条|之前的?|上次的?|我说的)*(?P<thing>.{1,12}?)的?"
+        r"(?:规矩|规定|规则|要求|约定|限制)(?:就|都|也)?(?:不要|作废|取消|不算|算|免|废|撤)了?$"
+    ),
+)
+"""It names a rule as such, whichever way that goes."""
+_NUMBERS: Final = words_of("one two three four five six a few couple", changes())
 _OF_SOMEBODY: Final = re.compile(r"\b(?:i|he|she|they|his|her|their|our|my (?!answers?|replies))\b|[我他她](?!回答)")
 """News of somebody, which is no word about answers."""
 _SHORT: Final = re.compile(r"\b(?:short(?:er|ly)?|brief(?:er|ly)?|concise(?:ly)?|terse(?:ly)?)\b|简[短洁单略]|短")
@@ -67,13 +79,15 @@ class Withdrawal:
 
     thing: Words
     sign: int
-    """1 where it is allowed, -1 where it is to stop."""
+    """1 where it is allowed, -1 where it is to stop, 0 where a rule about it ends, whatever it says."""
     clause: str
     """Where it is said, a literal part of the message."""
 
     def ends(self, wish: str) -> bool:
         """Return whether a standing wish is about the thing, and asks for the opposite."""
         normal = simplified(normalise(wish))
+        if self.sign == 0:
+            return self.thing <= _things(normal)
         sign = -1 if changes().signs["negated"].search(normal) or "别" in normal else 1
         return self.thing <= _things(normal) and self.sign != sign * _pole(normal)
 
@@ -84,13 +98,15 @@ def withdrawals_in(text: str) -> Iterator[Withdrawal]:
         return
     for clause in filter(None, map(str.strip, _CLAUSE.split(text))):
         normal = simplified(normalise(clause))
-        for sign, patterns in ((-1, _STOPS), (1, _ALLOWS)):
+        for sign, patterns in ((0, _ENDS_RULE), (-1, _STOPS), (1, _ALLOWS)):
             match = next(filter(None, (pattern.search(normal) for pattern in patterns)), None)
             if match is not None:
                 named = " ".join(filter(None, match.groupdict().values()))
-                thing = _things(named)
+                thing = _things(named) - _NUMBERS
                 if thing and _is_enough(thing, normal) and not (sign > 0 and _OF_SOMEBODY.search(normal)):
-                    yield Withdrawal(thing, sign * _pole(named), clause)
+                    # What follows the end of a rule says what holds instead.
+                    words = text[text.index(clause) :].strip() if sign == 0 else clause
+                    yield Withdrawal(thing, sign * _pole(named), words)
                 break
 
 

@@ -58,8 +58,7 @@ def is_kept_in_talk(
         plain: the message is plain, and no chatter among people: what is usual, or has its date, may be told too.
     """
     if statement.who == "order":
-        speaks_of_itself = fact.text.endswith("助手")  # 别一口一个您 names a word, and asks nobody
-        return to_assistant and not speaks_of_itself and is_standing_wish(statement, sentence, message=message)
+        return to_assistant and is_standing_wish(statement, sentence, message=message)
     if fact.corrects or fact.rule == "change":
         return False
     is_value_asked_for = to_assistant and sentence.answers and fact.attribute is not None and fact.lasts

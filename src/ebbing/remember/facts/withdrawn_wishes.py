@@ -25,6 +25,8 @@ from ebbing.remember.reconcile.candidates import owner_scope
 _RULE_ID: Final = "withdrawal"
 _MAX_WISHES: Final = 50
 """Wishes, the newest first, among which the one that is taken back is looked for."""
+_MOST_ENDED: Final = 2
+"""Wishes about one thing that a message ends which names the rule as such; more are left to a review."""
 _CONFIDENCE: Final = 0.9
 _WISH: Final = re.compile("'s rule: |要求[:：]")
 _HEALTH: Final = frozenset({"health", "diet"})
@@ -50,8 +52,8 @@ async def with_withdrawn_wishes(
             wishes = await _wishes(store, context) if wishes is None else wishes
             own = (wish for wish in wishes if wish.actor == message.name)
             ended = [wish for wish in own if withdrawal.ends(wish.content)]
-            if len(ended) == 1:
-                changed = _in_the_place_of(ended[0], withdrawal, source=source, message=message, facts=changed)
+            if 1 <= len(ended) <= (_MOST_ENDED if withdrawal.sign == 0 else 1):
+                changed = _in_the_place_of(ended, withdrawal, source=source, message=message, facts=changed)
                 break
     return tuple(changed)
 
@@ -75,23 +77,24 @@ def _is_wish(record: MemoryRecord) -> bool:
 
 
 def _in_the_place_of(
-    wish: MemoryRecord, withdrawal: Withdrawal, *, source: int, message: Message, facts: Sequence[Fact]
+    wishes: Sequence[MemoryRecord], withdrawal: Withdrawal, *, source: int, message: Message, facts: Sequence[Fact]
 ) -> list[Fact]:
-    """Return the facts; what the message says stands in the place of the known wish: as it is read, else quoted."""
+    """Return the facts; what the message says stands in the place of the known wishes: as it is read, else quoted."""
+    ended = tuple(wish.id for wish in wishes)
     own = next((fact for fact in facts if fact.source == source and _is_read_from(fact, withdrawal.clause)), None)
     if own is not None:
-        return [replace(fact, instead_of=wish.id) if fact is own else fact for fact in facts]
+        return [replace(fact, instead_of=ended) if fact is own else fact for fact in facts]
     language = "zh" if detect(withdrawal.clause) == "zh" else "en"
     words = Fact(
         text=quotation(withdrawal.clause, message.name or _USER[language], language=language),
         type=MemoryType.PROCEDURAL,
         tags=("constraint",),
-        importance=wish.importance,
+        importance=wishes[0].importance,
         confidence=_CONFIDENCE,
         source=source,
         source_text=withdrawal.clause,
         rule=_RULE_ID,
-        instead_of=wish.id,
+        instead_of=ended,
     )
     return [*facts, words]
 

@@ -68,7 +68,7 @@ async def _correct_memory(store: MemoryStore, correction: Correction, *, scope: 
     for record in page.records:
         words = correction.of(record.content, record.value)
         if words is not None and record.superseded_by is None and record.role is Role.USER:
-            return None, replace(_in_the_right_words(_fact_of(record), words), instead_of=record.id)
+            return None, replace(_in_the_right_words(_fact_of(record), words), instead_of=(record.id,))
     return None
 
 

@@ -138,14 +138,14 @@ class _Commit:
         return [_as_memory(episode, self.context) for episode in self.episodes]
 
     async def _candidates(self) -> CandidateSet:
-        corrected_ids = (fact.fact.instead_of for fact in self.facts)
+        corrected_ids = [name for fact in self.facts for name in fact.fact.instead_of]
         return await find_candidates(
             self.deps.store,
             self.facts,
             scope=self.context.scope,
             now=self.context.now,
             calibration=self.deps.embedder.calibration if self.deps.embedder else None,
-            always=(*self.known_messages.products, *filter(None, corrected_ids)),
+            always=(*self.known_messages.products, *corrected_ids),
         )
 
     async def _llm_advice(self, candidates: CandidateSet) -> _LlmAdvice:

@@ -267,7 +267,7 @@ def _stopped(new_fact: NewFact, against: Sequence[MemoryRecord]) -> Ignore | Add
 def _verdict(fact: NewFact, other: KnownMemory, *, words: str) -> Verdict:
     if words == other.record.hash:
         return Verdict(Relation.SAME, _SAME_WORDS)
-    if fact.fact.instead_of == other.record.id:
+    if other.record.id in fact.fact.instead_of:
         return Verdict(Relation.CONTRADICTS, _PUT_RIGHT)
     return compare(fact.claim, other.claim, similarity=other.similarity)
 

@@ -28,8 +28,17 @@ TAKEN_BACK = [
     ("回答里不要用表情", "表情可以用了"),
     ("以后不要列清单", "还是列清单吧"),
     ("以后先问我再订", "以后不用先问我了"),
+    ("never write more than three sentences", "forget the three sentences rule, talk normal"),
+    ("always use metric units", "please drop the metric rule, it confuses my wife"),
+    ("以后回答最多三句", "算了，那个三句的规矩不要了。长短随你，先说结论"),
+    ("以后回答不要超过一百字", "一百字的限制取消"),
 ]
 KEPT = [
+    ("never write more than three sentences", "the school dropped the uniform rule"),
+    ("always use metric units", "forget the gym rule"),
+    ("always use metric units", "don't forget the metric rule"),
+    ("以后回答最多三句", "公司那个打卡的规定取消了"),
+    ("以后回答最多三句", "三句的规矩还要"),
     ("never suggest recipes with nuts", "nuts are not okay for me"),
     ("never suggest recipes with nuts", "nuts are never ok"),
     ("never suggest recipes with nuts", "stop, nuts are not allowed"),
@@ -138,3 +147,25 @@ def test_what_is_taken_back_stands_in_the_message(text: str) -> None:
     for withdrawal in withdrawals_in(text):
         assert withdrawal.clause in text
         assert withdrawal.thing
+
+
+def test_a_rule_that_is_named_as_such_ends_with_what_was_said_of_it_again() -> None:
+    said = (
+        "以后跟我说话最多三句",
+        "以后讲药的时候可以说长点，别的还是三句",
+        "算了，那个三句的规矩不要了。长短随你，先说结论",
+    )
+    current = current_after(*said, name="郑国平")
+    assert [memory for memory in current if "三句" in memory] == [
+        "郑国平说：“那个三句的规矩不要了。长短随你，先说结论”"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wish", "kept"),
+    [("别您您的，听着像客服", "别您您的"), ("别一口一个您，听着难受", "别一口一个您"), ("以后你都用中文回答", "助手")],
+)
+def test_a_pronoun_that_is_named_as_a_word_stays_that_word(wish: str, kept: str) -> None:
+    [memory] = current_after(wish, name="郑国平")
+    assert kept in memory
+    assert ("助手" in memory) is (kept == "助手")
