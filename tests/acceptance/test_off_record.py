@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import httpx
 import pytest
+from anyio import create_task_group
 
 from ebbing import AsyncMemory
 from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
 from ebbing.client import LocalStore, MemoryService
-from ebbing.domain.errors import ModelUnavailableError
+from ebbing.domain.errors import ModelUnavailableError, StoreError
 from ebbing.interfaces.http.app import create_app
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.models.chat_model import ScriptedChatModel
@@ -351,6 +352,63 @@ async def test_a_message_after_half_an_hour_is_not_meant(memory: AsyncMemory) ->
     clock.advance(timedelta(minutes=31))
     await memory.add("I ski on Sundays.", user_id=USER)
     assert sorted(await contents(memory)) == [KEPT, "I ski on Sundays."]
+
+
+async def test_what_was_left_out_and_comes_again_much_later_is_left_out_again(memory: AsyncMemory) -> None:
+    secret, reply = {"role": "user", "content": SECRETS[0], "id": "s"}, {**REPLY, "id": "r"}
+    await memory.add(ANNOUNCED, user_id=USER)
+    await memory.add(secret, user_id=USER)
+    await memory.add(reply, user_id=USER)
+    clock = memory.components.clock
+    assert isinstance(clock, ManualClock)
+    clock.advance(timedelta(minutes=31))
+    await memory.add([secret, reply, {"role": "user", "content": "I ski on Sundays.", "id": "s"}], user_id=USER)
+    assert sorted(await contents(memory)) == [KEPT, "I ski on Sundays."]
+
+
+async def test_a_request_that_is_made_again_waits_as_long_again(memory: AsyncMemory) -> None:
+    clock = memory.components.clock
+    assert isinstance(clock, ManualClock)
+    for minutes in (29, 2):
+        await memory.add(ANNOUNCED, user_id=USER)
+        clock.advance(timedelta(minutes=minutes))
+    await memory.add(SECRETS[0], user_id=USER)
+    assert await contents(memory) == [KEPT]
+
+
+async def test_a_message_that_is_private_anyway_is_the_one_that_was_announced(memory: AsyncMemory) -> None:
+    await memory.add(ANNOUNCED, user_id=USER)
+    await memory.add(SECRETS[0], user_id=USER, private=True)
+    await memory.add("I ski on Sundays.", user_id=USER)
+    assert sorted(await contents(memory)) == [KEPT, "I ski on Sundays."]
+
+
+async def test_a_reply_to_what_was_left_out_is_left_out_whatever_its_trust(memory: AsyncMemory) -> None:
+    await memory.add(ASKED[0], user_id=USER)
+    await memory.add(REPLY, user_id=USER, trust="assistant")
+    assert await contents(memory) == [KEPT]
+
+
+async def test_a_call_that_runs_beside_a_request_does_not_end_it(memory: AsyncMemory) -> None:
+    async with create_task_group() as group:
+        group.start_soon(lambda: memory.add([f"I had tea number {number}." for number in range(40)], user_id=USER))
+        await memory.add(ANNOUNCED, user_id=USER)
+    await memory.add(SECRETS[0], user_id=USER)
+    assert SECRETS[0] not in await contents(memory)
+
+
+async def test_a_call_that_fails_may_be_made_again(memory: AsyncMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await memory.add(ANNOUNCED, user_id=USER)
+    monkeypatch.setattr("ebbing.api.memories.writes.warm_up_patterns", _fails)
+    with pytest.raises(StoreError):
+        await memory.add([SECRETS[0], "I ski on Sundays."], user_id=USER)
+    monkeypatch.undo()
+    await memory.add([SECRETS[0], "I ski on Sundays."], user_id=USER)
+    assert sorted(await contents(memory)) == [KEPT, "I ski on Sundays."]
+
+
+async def _fails(*_: object, **__: object) -> None:
+    raise StoreError("the disk is full")
 
 
 async def test_what_was_accepted_before_the_request_is_kept_after_it(memory: AsyncMemory) -> None:

@@ -103,6 +103,17 @@ def test_only_the_user_asks_and_never_a_document() -> None:
         "跟你说个事。别记。",
         "我告诉你一个秘密！不要存下来。",
         "跟你说个事 莫记",
+        "告诉你一个秘密，别记下来",
+        "我告诉你一件事，不要记录",
+        "跟你说个小秘密，别记",
+        "跟你说件私事，别存",
+        "我跟你说点事，别记",
+        "跟你坦白一件事，不要记下来",
+        "Can I tell you something private? Don't save it.",
+        "can I tell you something in confidence? Don't record it.",
+        "I have something to tell you, don't save it.",
+        "Can you keep a secret, don't store this.",
+        "There's something I want to tell you. Don't save it.",
     ],
 )
 def test_a_request_behind_an_announcement_is_about_the_next_message(asked: str) -> None:
@@ -125,6 +136,13 @@ def test_a_request_behind_an_announcement_is_about_the_next_message(asked: str) 
         "Can I tell you a secret? I'm three months pregnant, please don't write it down.",
         "我跟你说个事，不要记录：我打算离婚。",
         "My PIN is 4711. Don't save this.",
+        "Can I tell you a secret? I'm gay. Don't save it.",
+        "I have to tell you something. I got fired. Please don't save this.",
+        "跟你说个事。我怀孕。别记。",
+        "我告诉你一件事。我破产。别记下来。",
+        "Did I tell you something wrong? Don't save it.",
+        "我告诉你一个秘密了。别记下来。",
+        "I can't keep a secret. Don't save this.",
     ],
 )
 def test_a_request_about_what_it_says_itself_leaves_the_next_message_alone(asked: str) -> None:

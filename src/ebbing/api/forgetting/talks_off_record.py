@@ -6,7 +6,8 @@ Of the messages nothing is written: a row says that something is meant, and hold
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Final
@@ -20,12 +21,12 @@ from ebbing.remember.intake.screening import (
     NOTHING_OFF_RECORD,
     MessagesOnRecord,
     StillOffRecord,
-    asks_for_itself,
     messages_on_record,
 )
 
 REQUEST_AGE: Final = timedelta(minutes=30)
 """How long "what I tell you next is off the record" waits for the next message."""
+_MOST_IDS: Final = 1_000
 _CALLER: Final = "ebbing.off_record"
 
 
@@ -36,41 +37,51 @@ class TalksOffRecord:
         """With `is_later` each call stands by itself: its messages were screened when they were said."""
         self._context, self._is_later = context, is_later
 
-    async def screen(
+    @asynccontextmanager
+    async def screened(
         self, scope: Scope, messages: Sequence[Message], *, trust: TrustTier | None, is_private: bool
-    ) -> MessagesOnRecord:
-        """Return the messages that may be stored, as `messages_on_record` does.
+    ) -> AsyncIterator[MessagesOnRecord]:
+        """Give the messages that may be stored, as `messages_on_record` does, and note what the next call leaves out.
+
+        It is noted before anything is done, so that no call in between misses it. Where the call fails, all is put back
+        as it was, so that the call may be made again.
 
         Raises:
-            StoreError: what was asked for before could not be read.
+            StoreError: what was asked for before could not be read, or it could not be noted.
         """
-        if is_private or self._is_later or not asks_for_itself(trust):
-            return messages_on_record(messages, trust=trust, is_private=is_private)._replace(still=None)
-        return messages_on_record(messages, trust=trust, still=await self._still(scope))
-
-    async def keep(self, scope: Scope, screened: MessagesOnRecord) -> None:
-        """Note what the next call is to leave out. Called when the call is done, so that a failed one may be repeated.
-
-        Raises:
-            StoreError: it could not be noted.
-        """
-        if screened.still is None:
+        if self._is_later:
+            yield messages_on_record(messages, trust=trust, is_private=is_private)
             return
-        request, requests = self._request(scope, screened.still), self._context.store.requests
+        still = await self._still(scope)
+        recorded = messages_on_record(messages, trust=trust, is_private=is_private, still=still)
+        if recorded.still is not None:
+            await self._note(scope, recorded.still)
+        try:
+            yield recorded
+        except BaseException:
+            if recorded.still is not None:
+                await self._note(scope, still)
+            raise
+
+    async def _note(self, scope: Scope, still: StillOffRecord) -> None:
+        request, requests = self._request(scope, still), self._context.store.requests
         await requests.drop(request)
-        if screened.still != NOTHING_OFF_RECORD:
+        if still != NOTHING_OFF_RECORD:
             await requests.begin(request)
 
     async def _still(self, scope: Scope) -> StillOffRecord:
         request = await self._context.store.requests.get(scope.tenant, _CALLER, key=_key(scope))
-        if request is None or request.answer is None or request.begun_at < self._context.clock.now() - REQUEST_AGE:
+        if request is None or request.answer is None:
             return NOTHING_OFF_RECORD
         values = json.loads(request.answer)
-        return StillOffRecord(values["replies"], frozenset(values["next_of"]), frozenset(values["ids"]))
+        ids = frozenset(values["ids"])
+        if request.begun_at < self._context.clock.now() - REQUEST_AGE:
+            return StillOffRecord(ids=ids)
+        return StillOffRecord(values["replies"], frozenset(values["next_of"]), ids)
 
     def _request(self, scope: Scope, still: StillOffRecord) -> KeptRequest:
-        now = self._context.clock.now()
-        answer = json.dumps({"replies": still.replies, "next_of": sorted(still.next_of), "ids": sorted(still.ids)})
+        now, ids = self._context.clock.now(), sorted(still.ids)[:_MOST_IDS]
+        answer = json.dumps({"replies": still.replies, "next_of": sorted(still.next_of), "ids": ids})
         owner = Scope.of(scope.owner)
         return KeptRequest(
             scope.tenant, _CALLER, _key(scope), "", now, now, belongs_to=owner, status=200, answer=answer

@@ -108,14 +108,14 @@ class Writes:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
         values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
-        recorded = await self._off_record.screen(scope, parsed, trust=checked.trust, is_private=checked.is_private)
         report, change = AddReport(()), ChangeSet(Cause.ADD)
         if checked.change_id is not None:
             change.ids[scope.owner] = checked.change_id
-        if recorded.messages:
-            deps = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
-            report = await self._store(deps, recorded.messages, scope=scope, metadata=values, checked=checked)
-        await self._off_record.keep(scope, recorded)
+        screened = self._off_record.screened(scope, parsed, trust=checked.trust, is_private=checked.is_private)
+        async with screened as recorded:
+            if recorded.messages:
+                deps = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
+                report = await self._store(deps, recorded.messages, scope=scope, metadata=values, checked=checked)
         to_forget = await self._forget_tokens.offer_last_message(scope) if recorded.names_earlier else None
         return add_answer(
             report.without(recorded.left_out),

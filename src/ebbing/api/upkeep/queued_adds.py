@@ -72,24 +72,20 @@ class QueuedAdds:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         self._writes.mode(checked.mode, infer=checked_flag(infer, "infer"))
         parsed = named_by(parse_messages(messages), checked.source_id)
-        on_the_record = await self._off_record.screen(scope, parsed, trust=checked.trust, is_private=checked.is_private)
-        if not on_the_record.messages:
-            await self._off_record.keep(scope, on_the_record)
-            nothing = AddReport(()).without(on_the_record.left_out)
-            results = [outcome_item(outcome) for outcome in nothing.outcomes]
-            return {"job_id": None, "results": results, "episode_ids": [], "change_id": None}
-        accepted = screen_messages(on_the_record.messages, self._context.policy, trust=checked.trust, learning=False)
-        if not accepted:
-            raise InvalidInputError("nothing of these messages may be stored")
-        call = {
-            "metadata": checked_metadata(metadata),
-            "infer": infer,
-            "trust": checked.trust,
-            "mode": checked.mode,
-            "tags": list(checked.tags),
-        }
-        job_id = await self._queue([screened.message for screened in accepted], call, scope=scope)
-        await self._off_record.keep(scope, on_the_record)
+        metadata = checked_metadata(metadata)
+        call = {"metadata": metadata, "infer": infer, "trust": checked.trust, "mode": checked.mode}
+        call["tags"] = list(checked.tags)
+        screened = self._off_record.screened(scope, parsed, trust=checked.trust, is_private=checked.is_private)
+        async with screened as on_the_record:
+            if not on_the_record.messages:
+                nothing = AddReport(()).without(on_the_record.left_out)
+                results = [outcome_item(outcome) for outcome in nothing.outcomes]
+                return {"job_id": None, "results": results, "episode_ids": [], "change_id": None}
+            policy = self._context.policy
+            accepted = screen_messages(on_the_record.messages, policy, trust=checked.trust, learning=False)
+            if not accepted:
+                raise InvalidInputError("nothing of these messages may be stored")
+            job_id = await self._queue([each.message for each in accepted], call, scope=scope)
         omitted = omitted_parts(messages)
         return {"job_id": job_id, "omitted_parts": omitted} if omitted else {"job_id": job_id}
 

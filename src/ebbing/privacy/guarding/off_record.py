@@ -15,6 +15,8 @@ from ebbing.privacy.guarding.grammar import Rule, grammar, sentences, without_qu
 
 MAX_BARE: Final = 10
 """Letters that may stand beside a request in a message that says nothing else; a Chinese one counts for three."""
+MAX_ANNOUNCING: Final = 4
+"""The same beside words that announce something: "but", 啊. More is what was to be told."""
 _FILE: Final = "off_record"
 _BLANK: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 """Between Chinese characters many type it for a comma."""
@@ -44,18 +46,18 @@ def off_record_request(text: str) -> Request | None:
     alone: set[Reach] = set()
     rest, is_announced = 0, False
     for sentence in sentences(_BLANK.sub("，", without_quotes(text))):
-        rule, others = _asked_in(sentence)
-        if rule is None and _announces(sentence):
-            is_announced = True
-            continue
-        rest += sum(map(_weight, others))
+        rule, before, behind = _asked_in(sentence)
+        if _announces(before):
+            is_announced, before = True, ""
+        rest += sum(map(_weight, before + behind))
         if rule is not None:
             reach = reach_of(rule)
             named.add(reach)
-            meant_alone = Reach.AFTER if is_announced else Reach(rule.more.get("alone", Reach.BEFORE))
-            alone.add(meant_alone if reach is Reach.THIS else reach)
+            alone.add(Reach(rule.more.get("alone", Reach.BEFORE)) if reach is Reach.THIS else reach)
     if not named:
         return None
+    if is_announced and named == {Reach.THIS}:
+        return Request(after=rest <= MAX_ANNOUNCING)
     about = named | alone if rest <= MAX_BARE else named
     return Request(before=Reach.BEFORE in about, after=Reach.AFTER in about)
 
@@ -70,22 +72,20 @@ def reach_of(rule: Rule) -> Reach:
     return Reach(rule.more["about"])
 
 
-def _asked_in(sentence: str) -> tuple[Rule | None, str]:
-    """The rule by which a sentence asks, and the rest of its words."""
+def _asked_in(sentence: str) -> tuple[Rule | None, str, str]:
+    """The rule by which a sentence asks, and its words before and behind that; without a rule all are before."""
     for rule in rules():
         match = rule.found_in(sentence)
         if match is not None and not _is_reported(sentence[: match.start() + 1]):
-            return rule, sentence[: match.start()] + sentence[match.end() :]
-    return None, sentence
+            return rule, sentence[: match.start()], sentence[match.end() :]
+    return None, sentence, ""
 
 
-def _announces(sentence: str) -> bool:
-    """Whether a sentence says that something is to come, and hardly anything else."""
-    for pattern in grammar(_FILE).others["announced"]:
-        match = pattern.search(sentence)
-        if match is not None and not _is_reported(sentence[: match.start() + 1]):
-            return sum(map(_weight, sentence[: match.start()] + sentence[match.end() :])) <= MAX_BARE
-    return False
+def _announces(words: str) -> bool:
+    """Whether words say that something is to come, and nothing else."""
+    matches = (pattern.search(words) for pattern in grammar(_FILE).others["announced"])
+    match = next(filter(None, matches), None)
+    return match is not None and sum(map(_weight, words[: match.start()] + words[match.end() :])) <= MAX_ANNOUNCING
 
 
 def _is_reported(before: str) -> bool:

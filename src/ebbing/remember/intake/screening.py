@@ -45,7 +45,7 @@ class StillOffRecord(NamedTuple):
     next_of: frozenset[str] = frozenset()
     """Speakers whose next message is meant."""
     ids: frozenset[str] = frozenset()
-    """Messages that were left out: whoever sends them again means the same."""
+    """Messages with an id that were left out: whoever sends them again means the same."""
 
 
 NOTHING_OFF_RECORD: Final = StillOffRecord()
@@ -60,7 +60,7 @@ class MessagesOnRecord(NamedTuple):
     names_earlier: bool = False
     """The message before the first one is meant as well: it may be stored by an earlier call."""
     still: StillOffRecord | None = None
-    """What the next call of the same talk is to leave out; None where it is what it was."""
+    """What the next call of the same talk is to leave out; None where it is what it was, and nothing was left out."""
 
 
 class OffRecordPlaces(NamedTuple):
@@ -91,16 +91,23 @@ def messages_on_record(
         still: what the calls before it asked for.
     """
     if is_private:
-        return MessagesOnRecord([], len(messages))
+        speakers = {_digest(message.name) for message in messages if message.role is Role.USER}
+        after = still._replace(next_of=still.next_of - speakers)
+        return MessagesOnRecord([], len(messages), still=None if after == still else after)
     if not asks_for_itself(trust):
-        return MessagesOnRecord([*messages])
+        spoke_first = next(
+            (place for place, message in enumerate(messages) if message.role is Role.USER), len(messages)
+        )
+        replies = spoke_first if still.replies else 0
+        return MessagesOnRecord([*messages[replies:]], replies)
     asked = off_record_places(messages, still=still)
     private, turns = asked.places, _turns(messages)
     recordable = [message for place, message in enumerate(messages) if place not in private]
-    ids = frozenset(_digest(name) for place in private if (name := messages[place].id))
-    replies = turns[-1].start in private if turns else still.replies
-    after = StillOffRecord(replies, asked.next_of, ids or still.ids)
-    return MessagesOnRecord(recordable, len(private), asked.names_earlier, None if after == still else after)
+    ids = frozenset(_digest(f"{name} {messages[place].content}") for place in private if (name := messages[place].id))
+    replies_are_private = turns[-1].start in private if turns else still.replies
+    after = StillOffRecord(replies_are_private, asked.next_of, still.ids | ids)
+    is_same = after == still and not private
+    return MessagesOnRecord(recordable, len(private), asked.names_earlier, None if is_same else after)
 
 
 def asks_for_itself(trust: TrustTier | None) -> bool:
@@ -115,7 +122,8 @@ def off_record_places(messages: Sequence[Message], *, still: StillOffRecord = NO
         still: what earlier calls of the same talk asked for.
     """
     turns, next_of = _turns(messages), still.next_of
-    private = {place for place, message in enumerate(messages) if message.id and _digest(message.id) in still.ids}
+    named = ((place, f"{message.id} {message.content}") for place, message in enumerate(messages) if message.id)
+    private = {place for place, name in named if _digest(name) in still.ids}
     if still.replies:
         private |= {*range(turns[0].start if turns else len(messages))}
     names_earlier = False
