@@ -100,14 +100,14 @@ def messages_on_record(
         )
         replies = spoke_first if still.replies else 0
         return MessagesOnRecord([*messages[replies:]], replies)
-    asked = off_record_places(messages, still=still)
-    private, turns = asked.places, _turns(messages)
+    requests = off_record_places(messages, still=still)
+    private, turns = requests.places, _turns(messages)
     recordable = [message for place, message in enumerate(messages) if place not in private]
     ids = frozenset(_digest(f"{name} {messages[place].content}") for place in private if (name := messages[place].id))
     replies_are_private = turns[-1].start in private if turns else still.replies
-    after = StillOffRecord(replies_are_private, asked.next_of, still.ids | ids)
+    after = StillOffRecord(replies_are_private, requests.next_of, still.ids | ids)
     is_same = after == still and not private
-    return MessagesOnRecord(recordable, len(private), asked.names_earlier, None if is_same else after)
+    return MessagesOnRecord(recordable, len(private), requests.names_earlier, None if is_same else after)
 
 
 def asks_for_itself(trust: TrustTier | None) -> bool:
