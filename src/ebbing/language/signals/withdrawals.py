@@ -82,6 +82,8 @@ class Withdrawal:
     """1 where it is allowed, -1 where it is to stop, 0 where a rule about it ends, whatever it says."""
     clause: str
     """Where it is said, a literal part of the message."""
+    words: str
+    """The clause; where a rule ends, with what follows and says what holds instead."""
 
     def ends(self, wish: str) -> bool:
         """Return whether a standing wish is about the thing, and asks for the opposite."""
@@ -104,9 +106,8 @@ def withdrawals_in(text: str) -> Iterator[Withdrawal]:
                 named = " ".join(filter(None, match.groupdict().values()))
                 thing = _things(named) - _NUMBERS
                 if thing and _is_enough(thing, normal) and not (sign > 0 and _OF_SOMEBODY.search(normal)):
-                    # What follows the end of a rule says what holds instead.
                     words = text[text.index(clause) :].strip() if sign == 0 else clause
-                    yield Withdrawal(thing, sign * _pole(named), words)
+                    yield Withdrawal(thing, sign * _pole(named), clause, words)
                 break
 
 

@@ -84,15 +84,15 @@ def _in_the_place_of(
     own = next((fact for fact in facts if fact.source == source and _is_read_from(fact, withdrawal.clause)), None)
     if own is not None:
         return [replace(fact, instead_of=ended) if fact is own else fact for fact in facts]
-    language = "zh" if detect(withdrawal.clause) == "zh" else "en"
+    language = "zh" if detect(withdrawal.words) == "zh" else "en"
     words = Fact(
-        text=quotation(withdrawal.clause, message.name or _USER[language], language=language),
+        text=quotation(withdrawal.words, message.name or _USER[language], language=language),
         type=MemoryType.PROCEDURAL,
         tags=("constraint",),
         importance=wishes[0].importance,
         confidence=_CONFIDENCE,
         source=source,
-        source_text=withdrawal.clause,
+        source_text=withdrawal.words,
         rule=_RULE_ID,
         instead_of=ended,
     )

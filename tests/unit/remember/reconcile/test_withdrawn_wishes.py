@@ -169,3 +169,11 @@ def test_a_pronoun_that_is_named_as_a_word_stays_that_word(wish: str, kept: str)
     [memory] = current_after(wish, name="郑国平")
     assert kept in memory
     assert ("助手" in memory) is (kept == "助手")
+
+
+def test_news_beside_the_end_of_a_rule_does_not_stand_in_the_place_of_the_wish() -> None:
+    current = current_after("always use metric units", "forget the metric rule. My son is allergic to nuts.")
+    assert current == [
+        "Kim said: “forget the metric rule. My son is allergic to nuts.”",
+        "Kim's son is allergic to nuts",
+    ]
