@@ -42,14 +42,18 @@ async def host(
 @asynccontextmanager
 async def stdio_host(path: Path, *options: str, mode: Mode = "auto", **settings: str) -> AsyncIterator[Client]:
     """A host that starts `ebbing mcp` itself, as desktop programs do."""
+    async with Client(stdio_server(path, *options, **settings), mode=mode) as client:
+        yield client
+
+
+def stdio_server(path: Path, *options: str, **settings: str) -> StdioServerParameters:
+    """How such a host starts it."""
     usual = {name: value for name, value in os.environ.items() if not name.startswith("EBBING_")}
     python_path = os.pathsep.join(filter(None, sys.path))
     environment = {**usual, "PYTHONPATH": python_path, "EBBING_EMBEDDER": "none", **settings}
-    command = StdioServerParameters(
+    return StdioServerParameters(
         command=sys.executable, args=["-c", PROGRAM, "mcp", "--path", str(path), *options], env=environment
     )
-    async with Client(command, mode=mode) as client:
-        yield client
 
 
 @asynccontextmanager

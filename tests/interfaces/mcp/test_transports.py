@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -14,14 +14,26 @@ from time import perf_counter
 import httpx
 import psutil
 import pytest
+from mcp import Client, StdioServerParameters
 
 from ebbing.interfaces.http.mcp_path import PATH
 from tests.interfaces.http.service import service as service_inside
-from tests.interfaces.mcp.hosts import PROGRAM, REVISIONS, Mode, answer, http_host, refusal, stdio_host, text_of
+from tests.interfaces.mcp.hosts import (
+    PROGRAM,
+    REVISIONS,
+    Mode,
+    answer,
+    http_host,
+    refusal,
+    stdio_host,
+    stdio_server,
+    text_of,
+)
 from tests.registry_clients import environment
 from tests.registry_clients import service as served
 
-FIRST_ANSWER_SECONDS = 2.0
+MOST_STARTS = 3
+EMPTY_SERVER = "from mcp.server.mcpserver import MCPServer; MCPServer('empty').run()"
 pytestmark = pytest.mark.anyio
 
 
@@ -67,17 +79,28 @@ async def test_a_host_starts_the_server_itself_and_finds_what_the_last_one_left(
 
 
 @pytest.mark.extended
-async def test_the_first_answer_comes_within_two_seconds_of_the_start(tmp_path: Path) -> None:
+async def test_the_first_answer_costs_at_most_three_starts_of_an_empty_server(tmp_path: Path) -> None:
+    async with started(StdioServerParameters(command=sys.executable, args=["-c", EMPTY_SERVER])) as (_, empty):
+        pass
+    options = ("--user", "emma")
+    async with started(stdio_server(tmp_path / "store", *options, EBBING_EMBEDDER="auto")) as (elapsed, work):
+        print(f"start to first answer: {elapsed:.2f} s; {work:.2f} s of work, of an empty server {empty:.2f} s")
+    # Tests share the machine, and a busy one makes every second of work longer: both are measured beside each other.
+    # An empty server works half a second where nothing else runs, so that a person waits for less than two.
+    assert work <= MOST_STARTS * empty
+
+
+@asynccontextmanager
+async def started(server: StdioServerParameters) -> AsyncIterator[tuple[float, float]]:
+    """Start a server on a pipe and list its tools: seconds until the answer, and seconds of processor time."""
     start = perf_counter()
-    async with stdio_host(tmp_path / "store", "--user", "emma", EBBING_EMBEDDER="auto") as client:
+    others = set(psutil.Process().children())
+    async with Client(server) as client:
         await client.list_tools()
         elapsed = perf_counter() - start
-        [server] = [child for child in psutil.Process().children() if "mcp" in child.cmdline()]
-        work = server.cpu_times()
-    seconds = work.user + work.system
-    print(f"start to first answer: {elapsed:.2f} s, of which the server worked {seconds:.2f} s")
-    # Tests share the machine; what the server works is what a person waits for on a machine of their own.
-    assert seconds <= FIRST_ANSWER_SECONDS
+        [process] = set(psutil.Process().children()) - others
+        times = process.cpu_times()
+        yield elapsed, times.user + times.system
 
 
 @pytest.mark.extended

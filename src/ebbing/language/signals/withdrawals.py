@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from ebbing.domain.conflict.claim import Words
@@ -55,7 +56,7 @@ _ENDS_RULE: Final = (
     ),
 )
 """It names a rule as such, whichever way that goes."""
-_NUMBERS: Final = words_of("one two three four five six a few couple", changes())
+_NUMBERS: Final = "one two three four five six a few couple"
 _OF_SOMEBODY: Final = re.compile(r"\b(?:i|he|she|they|his|her|their|our|my (?!answers?|replies))\b|[我他她](?!回答)")
 """News of somebody, which is no word about answers."""
 _SHORT: Final = re.compile(r"\b(?:short(?:er|ly)?|brief(?:er|ly)?|concise(?:ly)?|terse(?:ly)?)\b|简[短洁单略]|短")
@@ -66,10 +67,9 @@ _MEANS_ANSWERS: Final = re.compile(
 """Beside a word for length, or one that is said of texts alone."""
 _LENGTH: Final = "length"
 _LIGHT: Final = frozenset("用再给我你您都就讲说发加做要来去能可以点些太那这么吧啊呀嘛把被和跟在里的地得了请帮每")
-_LIGHT_WORDS: Final = words_of(
+_LIGHT_WORDS: Final = (
     "actually again now give giving send sending use using add adding make making do doing keep keeping put want need "
-    "have please ok okay yes yeah fine so that any anymore longer all those these my your for the to me it",
-    changes(),
+    "have please ok okay yes yeah fine so that any anymore longer all those these my your for the to me it"
 )
 
 
@@ -104,7 +104,7 @@ def withdrawals_in(text: str) -> Iterator[Withdrawal]:
             match = next(filter(None, (pattern.search(normal) for pattern in patterns)), None)
             if match is not None:
                 named = " ".join(filter(None, match.groupdict().values()))
-                thing = _things(named) - _NUMBERS
+                thing = _things(named) - _words(_NUMBERS)
                 if thing and _is_enough(thing, normal) and not (sign > 0 and _OF_SOMEBODY.search(normal)):
                     words = text[text.index(clause) :].strip() if sign == 0 else clause
                     yield Withdrawal(thing, sign * _pole(named), clause, words)
@@ -113,8 +113,14 @@ def withdrawals_in(text: str) -> Iterator[Withdrawal]:
 
 def _things(normal: str) -> Words:
     """Return the words of what is wished; how long an answer is counts as one word."""
-    words = words_of(_SHORT.sub(" ", _LONG.sub(" ", normal)), changes()) - _LIGHT_WORDS - _LIGHT
+    words = words_of(_SHORT.sub(" ", _LONG.sub(" ", normal)), changes()) - _words(_LIGHT_WORDS) - _LIGHT
     return words | {_LENGTH} if _SHORT.search(normal) or _LONG.search(normal) else words
+
+
+@cache
+def _words(listed: str) -> Words:
+    """Return the words of a list: its patterns load where they are first needed, not where a program starts."""
+    return words_of(listed, changes())
 
 
 def _pole(normal: str) -> int:
