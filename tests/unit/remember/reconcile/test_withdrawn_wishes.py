@@ -30,12 +30,16 @@ TAKEN_BACK = [
     ("以后先问我再订", "以后不用先问我了"),
     ("never write more than three sentences", "forget the three sentences rule, talk normal"),
     ("always use metric units", "please drop the metric rule, it confuses my wife"),
+    ("please don't use emojis", "the emoji rule can go"),
+    ("always use metric units", "ok that metric rule no longer applies"),
     ("以后回答最多三句", "算了，那个三句的规矩不要了。长短随你，先说结论"),
     ("以后回答不要超过一百字", "一百字的限制取消"),
 ]
 KEPT = [
     ("never write more than three sentences", "the school dropped the uniform rule"),
     ("always use metric units", "forget the gym rule"),
+    ("always use metric units", "the metric rule is not over"),
+    ("please don't use emojis", "the gym rule can go"),
     ("always use metric units", "don't forget the metric rule"),
     ("以后回答最多三句", "公司那个打卡的规定取消了"),
     ("以后回答最多三句", "三句的规矩还要"),
