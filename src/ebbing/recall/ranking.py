@@ -67,7 +67,8 @@ def rank(
         groups |= _rows_below(shard, scores, groups=groups, mask=mask, count=query.top_k - len(groups))
     ranked = _rate(scores, groups, calibration=calibration)
     if query.min_score > 0:
-        ranked = [row for row in ranked if row.score >= query.min_score]
+        # Answers show their scores to four digits: who asks for a score that an answer showed gets that answer.
+        ranked = [row for row in ranked if round(row.score, 4) >= query.min_score]
     if query.precise:
         ranked = [row for row in ranked if _is_set_apart(scores, row, best=ranked[0].total, settings=settings)]
     return ranked

@@ -26,6 +26,15 @@ class RecallSettings:
     dense_weight: float = 1.2
     other_language_weight: float = 1.25
     """Of a row in the other language its meaning stands, with this weight, for the words that it cannot share."""
+    trust_rows: int = 5
+    """Best rows by words, and by meaning, whose meaning is compared."""
+    trust_agreement: tuple[float, float] = (0.4, 0.9)
+    """Meaning of the former in that of the latter: up to the first bound keywords count least, from the second in
+    full."""
+    trust_coverage: tuple[float, float] = (0.3, 0.6)
+    """The same for the share of the question's wording that one row holds."""
+    least_trust: float = 0.3
+    """Share of their points that keywords keep at least."""
 
     # an answer speaks for its question: share of a neighbour's keyword score that a turn inherits
     from_previous_question: float = 0.8
@@ -82,6 +91,9 @@ class RecallSettings:
     """Points of a fact that holds the attribute which the question asks for, at least: see `attributes.lift`."""
     standing_weight: float = 0.2
     """Points between the most and the least important, and between the freshest and the most faded, of two equals."""
+    newness_weight: float = 0.3
+    """Points between what was said last and what was said first, where the question names no time: of most matters the
+    present state is asked for."""
     session_prior: float = 0.3
     """A session whose best row fits lifts its other rows …"""
     diary_session_prior: float = 0.1

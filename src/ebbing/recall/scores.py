@@ -16,7 +16,7 @@ from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
 from ebbing.language.claims.relations import word_terms
 from ebbing.language.signals.asked_for import Topic
 from ebbing.language.text.analyzer import TextFlag, query_terms
-from ebbing.recall.bm25 import bm25f, feedback_terms, smooth
+from ebbing.recall.bm25 import LexicalScores, bm25f, feedback_terms, smooth
 from ebbing.recall.question import DAY_MICROS, EntityLink, Question
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import Mask, Scores, best_rows, zscore
@@ -74,14 +74,17 @@ def score_rows(
     words = bm25f(shard, question.terms, settings=settings)
     lexical = smooth(shard, words.points, neighbours=neighbours, settings=settings)
     semantic = _semantic_share(shard, cosine, mask=mask, compared=compared, settings=settings)
-    total = semantic + _lexical_share(shard, lexical, mask=mask, semantic=semantic, foreign=foreign, settings=settings)
+    keywords = _lexical_share(shard, lexical, mask=mask, semantic=semantic, foreign=foreign, settings=settings)
+    trust = _keyword_trust(keywords, semantic=semantic, rows=mask & ~foreign, words=words, settings=settings)
+    total = semantic + trust * keywords
     if settings.feedback_weight and shard.size >= settings.feedback_from and words.coverage.any():
         lexical = lexical + _feedback(shard, total, mask=mask, question=question, settings=settings)
-        total = semantic + _lexical_share(
-            shard, lexical, mask=mask, semantic=semantic, foreign=foreign, settings=settings
-        )
+        keywords = _lexical_share(shard, lexical, mask=mask, semantic=semantic, foreign=foreign, settings=settings)
+        total = semantic + trust * keywords
     traits = row_traits(shard, settings=settings)
     total = _weigh_traits(total, traits, settings=settings)
+    if not question.times.spans:
+        total = total + settings.newness_weight * traits.newness
     coverage = words.coverage
     bonuses = question_bonuses(shard, question, traits=traits, mask=mask, settings=settings)
     if question.links:
@@ -189,6 +192,31 @@ def _lexical_share(
     return np.where(shares_words, np.maximum(words, meaning), np.where(foreign, meaning, words))
 
 
+def _keyword_trust(
+    keywords: Scores, *, semantic: Scores, rows: Mask, words: LexicalScores, settings: RecallSettings
+) -> float:
+    """Return how far keywords count for this question, in [`settings.least_trust`, 1].
+
+    People ask in other words than they told. Then keywords find rows by a word that stands there by chance, and such
+    rows are far in meaning. So keywords count in full where their best rows are near in meaning too, or where one row
+    holds much of the question's wording.
+    """
+    if not semantic[rows].any():
+        return 1.0
+    by_words = semantic[best_rows(keywords, rows, count=settings.trust_rows)].mean()
+    by_meaning = semantic[best_rows(semantic, rows, count=settings.trust_rows)].mean()
+    agreement = float(by_words / max(by_meaning, 1e-6))
+    coverage = float(words.coverage[rows].max(initial=0.0))
+    share = max(_share_between(agreement, settings.trust_agreement), _share_between(coverage, settings.trust_coverage))
+    return settings.least_trust + (1.0 - settings.least_trust) * share
+
+
+def _share_between(value: float, bounds: tuple[float, float]) -> float:
+    """Return how far the value has come from the lower to the upper bound, in [0, 1]."""
+    low, high = bounds
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
 def _feedback(shard: Shard, total: Scores, *, mask: Mask, question: Question, settings: RecallSettings) -> Scores:
     """Return what the rare terms of the best rows add to the keyword scores."""
     best = best_rows(total, mask, count=settings.feedback_rows)
@@ -224,6 +252,8 @@ class RowTraits:
     preference: Mask
     worth: Scores
     """Points for importance and strength around their mean."""
+    newness: Scores
+    """When it was said, from 0 for the first of the rows to 1 for the last."""
 
 
 def row_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
@@ -234,12 +264,15 @@ def row_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
 def _read_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
     worth = shard.importance + shard.strength
     mean = worth.mean() if shard.size else 0.0
+    first, last = (shard.created.min(), shard.created.max()) if shard.size else (0, 0)
+    newness = (shard.created - first) / max(int(last - first), 1)
     return RowTraits(
         assistant=shard.role == _ASSISTANT,
         asking=(shard.flags & TextFlag.ASKING) != 0,
         instruction=(shard.flags & TextFlag.INSTRUCTION) != 0,
         preference=(shard.flags & TextFlag.PREFERENCE) != 0,
         worth=settings.standing_weight / 2 * (worth - mean),
+        newness=newness,
     )
 
 

@@ -160,7 +160,8 @@ async def _score(
     """
     settings = deps.settings
     if query.conversation:
-        settings = replace(settings, other_language_weight=settings.leaning_other_language_weight)
+        # What was said last is the conversation itself.
+        settings = replace(settings, other_language_weight=settings.leaning_other_language_weight, newness_weight=0.0)
     score = partial(_score_text, deps, shard, scope=scope, mask=mask, settings=settings, embeddings=embeddings)
     question, scores, failures = await score(query=query, question=question)
     if query.conversation:

@@ -64,6 +64,53 @@ def test_a_leg_of_weight_0_changes_nothing(leg: str) -> None:
     assert np.argsort(found.total).tolist() == np.argsort(other).tolist()
 
 
+# ── how far words are trusted ──
+
+
+FAR = ("rain in the harbour", "we ate noodles", "the bus was late", "my cat slept all day", "snow on the hill")
+
+
+def trust_in_words(question: str, *said: str, **more: object) -> float:
+    """Share at which keywords count for a question."""
+    shard = log(*said)
+    settings = replace(PLAIN, newness_weight=0.0, feedback_weight=0.0, session_prior=0.0, standing_weight=0.0, **more)
+    lone = replace(settings, dense_weight=1e-9)
+    trusting = replace(lone, least_trust=1.0)
+    return float(
+        np.ptp(scores(shard, read(shard, question), recall_settings=lone).total)
+        / np.ptp(scores(shard, read(shard, question), recall_settings=trusting).total)
+    )
+
+
+def test_words_count_in_full_where_a_row_holds_most_of_the_question() -> None:
+    assert trust_in_words("saxophone lesson", "my saxophone lesson was good", *FAR) == pytest.approx(1)
+
+
+def test_words_count_for_less_where_they_find_what_is_far_in_meaning() -> None:
+    question = "does anybody still remember what the bus driver told grandmother about gardening in winter"
+    assert trust_in_words(question, *FAR) < 1
+
+
+def test_without_vectors_words_count_in_full() -> None:
+    shard = log(*(Said(text, embedded=False) for text in FAR))
+    found = scores(shard, read(shard, "bus driver told grandmother about gardening"), recall_settings=PLAIN)
+    trusting = replace(PLAIN, least_trust=1.0)
+    full = scores(shard, read(shard, "bus driver told grandmother about gardening"), recall_settings=trusting)
+    assert found.total.tolist() == full.total.tolist()
+
+
+def test_of_two_that_say_the_same_the_newer_stands_first_unless_a_time_is_named() -> None:
+    shard = log(*(Said("I swim in lanes", at=START - timedelta(days=days)) for days in (60, 30, 0)))
+    newest = scores(shard, read(shard, "Which lanes do I swim in?"), recall_settings=PLAIN).total
+    assert newest.tolist() == sorted(newest.tolist())
+    assert newest[2] > newest[0]
+    then = read(shard, "Which lanes did I swim in two months ago?", now=START)
+    by_time = replace(PLAIN, newness_weight=0.0)
+    assert scores(shard, then, recall_settings=PLAIN).total.tolist() == (
+        scores(shard, then, recall_settings=by_time).total.tolist()
+    )
+
+
 # ── a row without a vector ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -146,7 +193,11 @@ def test_a_day_begins_where_the_one_who_asks_lives() -> None:
 def test_an_earlier_question_stands_behind_its_answer(earlier: str, answer: str, question: str) -> None:
     shard = log(earlier, answer, "Rain again, so I read a book", "I like tea", "My bus was late", "The cat sleeps")
     assert answers(shard, asked(question), recall_settings=PLAIN)[0].row == 1
-    assert answers(shard, asked(question), recall_settings=replace(PLAIN, asking_weight=1))[0].row == 0
+    lowered, whole = (
+        scores(shard, read(shard, question), recall_settings=replace(PLAIN, asking_weight=weight)).total[0]
+        for weight in (PLAIN.asking_weight, 1)
+    )
+    assert lowered < whole
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
