@@ -106,8 +106,8 @@ class AnswerOptions:
 
     depth: int = 10
     """How many of the best candidates it reads."""
-    weight: float = 2.2
-    """Points of the fused score that one standard deviation of its log-odds is worth."""
+    weight: float = 1.2
+    """Points of the fused score that one unit of its log-odds is worth."""
     timeout_seconds: float = 1.0
 
 
@@ -126,9 +126,10 @@ class AnswerScores:
 async def read_answers(
     reader: Reader, question: str, *, texts: Sequence[str], scores: Scores, options: AnswerOptions
 ) -> AnswerScores:
-    """Blend the reader's opinion into fused scores: score + weight · z(log-odds).
+    """Blend the reader's opinion into fused scores: score + weight · (log-odds − their mean).
 
-    A reader that fails, or is not done in time, changes nothing and is reported.
+    Where the reader sees no difference, the order stays; where it is sure, it decides. A reader that fails, or is not
+    done in time, changes nothing and is reported.
 
     Args:
         texts: the candidates as the reader sees them (`reader_text`), best first.
@@ -143,7 +144,7 @@ async def read_answers(
         return _unread_scores(scores, str(error))
     shares = np.clip(probabilities, _MIN_SHARE, 1.0 - _MIN_SHARE)
     log_odds = np.log(shares / (1.0 - shares))
-    return AnswerScores(scores + options.weight * zscore(log_odds, np.ones(len(texts), dtype=np.bool_)), probabilities)
+    return AnswerScores(scores + options.weight * (log_odds - log_odds.mean()), probabilities)
 
 
 def reader_text(record: MemoryRecord, before: MemoryRecord | None = None) -> str:

@@ -36,8 +36,6 @@ _READ: Final = 2
 """Times `top_k`: how many candidates the reader looks at. Of what a block holds anyway, it would choose none …"""
 _MAX_READ: Final = 24
 """… and at most so many, since each costs milliseconds."""
-_READ_WEIGHT: Final = 2.0
-"""`AnswerOptions.weight` in a block: of many candidates that chatter fills, the reader knows more than the words."""
 
 
 class ContextOptions(TypedDict, total=False):
@@ -149,7 +147,7 @@ class ContextBlocks:
     ) -> SearchFn:
         deps = await self._context.search_deps(is_private=is_private)
         depth = max(deps.answer_options.depth, min(_READ * top_k, _MAX_READ))
-        deps = replace(deps, answer_options=replace(deps.answer_options, depth=depth, weight=_READ_WEIGHT))
+        deps = replace(deps, answer_options=replace(deps.answer_options, depth=depth))
 
         async def look(text: str, conversation: str = "") -> Sequence[Hit]:
             query = replace(base_query, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
