@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ebbing.domain.memory.record import Kind, MemoryType, Role
 from ebbing.index.index_entry import term_hash
 from ebbing.index.near_rows import Neighbours, along, find_neighbours
-from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
+from ebbing.index.shard import KINDS, NEVER, ROLES, TYPES, Shard
 from ebbing.language.claims.relations import word_terms
 from ebbing.language.signals.asked_for import Topic
 from ebbing.language.text.analyzer import TextFlag, query_terms
@@ -73,7 +73,9 @@ def score_rows(
     neighbours = find_neighbours(shard)
     words = bm25f(shard, question.terms, settings=settings)
     lexical = smooth(shard, words.points, neighbours=neighbours, settings=settings)
-    semantic = _semantic_share(shard, cosine, mask=mask, compared=compared, settings=settings)
+    semantic = zscore(cosine, mask & compared, weight=settings.dense_weight, stands_for=shard.stands_for)
+    # A row without a vector stands where the average stands: nothing is known against it.
+    semantic = np.where(compared, semantic, 0.0)
     keywords = _lexical_share(shard, lexical, mask=mask, semantic=semantic, foreign=foreign, settings=settings)
     trust = _keyword_trust(keywords, semantic=semantic, rows=mask & ~foreign, words=words, settings=settings)
     total = semantic + trust * keywords
@@ -164,15 +166,6 @@ def _rows_in_other_language(shard: Shard, question: Question) -> Mask:
     return mask
 
 
-def _semantic_share(shard: Shard, cosine: Scores, *, mask: Mask, compared: Mask, settings: RecallSettings) -> Scores:
-    """Return the part of the total that vectors give.
-
-    A row without a vector stands where the average stands: nothing is known against it.
-    """
-    share = zscore(cosine, mask & compared, weight=settings.dense_weight, stands_for=shard.stands_for)
-    return np.where(compared, share, 0.0)
-
-
 def _lexical_share(
     shard: Shard, lexical: Scores, *, mask: Mask, semantic: Scores, foreign: Mask, settings: RecallSettings
 ) -> Scores:
@@ -205,16 +198,12 @@ def _keyword_trust(
         return 1.0
     by_words = semantic[best_rows(keywords, rows, count=settings.trust_rows)].mean()
     by_meaning = semantic[best_rows(semantic, rows, count=settings.trust_rows)].mean()
-    agreement = float(by_words / max(by_meaning, 1e-6))
-    coverage = float(words.coverage[rows].max(initial=0.0))
-    share = max(_share_between(agreement, settings.trust_agreement), _share_between(coverage, settings.trust_coverage))
-    return settings.least_trust + (1.0 - settings.least_trust) * share
-
-
-def _share_between(value: float, bounds: tuple[float, float]) -> float:
-    """Return how far the value has come from the lower to the upper bound, in [0, 1]."""
-    low, high = bounds
-    return min(1.0, max(0.0, (value - low) / (high - low)))
+    agreement = by_words / max(by_meaning, 1e-6)
+    coverage = words.coverage[rows].max(initial=0.0)
+    shares = (settings.least_trust, 1.0)
+    by_agreement = np.interp(agreement, settings.trust_agreement, shares)
+    by_coverage = np.interp(coverage, settings.trust_coverage, shares)
+    return float(max(by_agreement, by_coverage))
 
 
 def _feedback(shard: Shard, total: Scores, *, mask: Mask, question: Question, settings: RecallSettings) -> Scores:
@@ -264,8 +253,8 @@ def row_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
 def _read_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
     worth = shard.importance + shard.strength
     mean = worth.mean() if shard.size else 0.0
-    first, last = (shard.created.min(), shard.created.max()) if shard.size else (0, 0)
-    newness = (shard.created - first) / max(int(last - first), 1)
+    since_first = shard.created - shard.created.min(initial=NEVER)
+    newness = since_first / max(int(since_first.max(initial=0)), 1)
     return RowTraits(
         assistant=shard.role == _ASSISTANT,
         asking=(shard.flags & TextFlag.ASKING) != 0,
