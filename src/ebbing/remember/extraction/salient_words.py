@@ -115,6 +115,15 @@ _KINDS: Final = {
     ),
 }
 
+_BINDING: Final = frozenset({"constraint", "instruction"})
+"""Kinds that bind later answers."""
+_BINDS: Final = re.compile(
+    r"n['’]?t\b|\b(?:no|not|never|none|only|always|must|avoid|stop|without|instead|please|under|max|rules?|allerg\w*"
+    r"|intoleran\w*|from now on|every time)\b|[不别忌戒只莫甭没勿]|过敏|必须|一定|以后|每次|最多|都要|请|得先",
+    re.IGNORECASE,
+)
+"""Nothing binds without such a word: the model is less sure of a kind than of what is worth remembering."""
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -161,6 +170,8 @@ def salient_fact(
     if salience.probability < least:
         return None
     kind = _KINDS[salience.kind]
+    if salience.kind in _BINDING and not _BINDS.search(words.text):
+        kind = _KINDS["fact"]
     is_grave = shows("grave", words.text)
     language = "zh" if detect(words.text) == "zh" else "en"
     is_of_health = is_grave or salience.kind == "health"

@@ -54,6 +54,23 @@ def test_a_question_a_word_a_mask_and_a_flood_state_nothing(said: str) -> None:
     assert words_of(said) == []
 
 
+@pytest.mark.parametrize("kind", ["constraint", "instruction"])
+@pytest.mark.parametrize(
+    ("said", "binds"),
+    [
+        ("doris has been on since 7 this morning and sits at 1108", False),
+        ("老周那台窑今早七点就开了", False),
+        ("tam can't have coriander on anything", True),
+        ("我吃鸡蛋过敏，蛋糕得先问", True),
+    ],
+)
+def test_nothing_binds_later_answers_without_a_word_that_binds(kind: str, said: str, binds: bool) -> None:
+    [words] = stated_words([screened(said)], read_places=())
+    fact = salient_fact(words, Salience(0.99, kind), version="1")
+    assert fact is not None
+    assert (fact.type in {MemoryType.CONSTRAINT, MemoryType.PROCEDURAL}) is binds
+
+
 def test_only_the_persons_own_messages_that_nothing_was_read_from_are_looked_at() -> None:
     assert words_of("I have noted that you are a vet.", role=Role.ASSISTANT) == []
     assert stated_words([screened("we moved to Leeds in May")], read_places={0}) == []

@@ -51,6 +51,11 @@ NOTHING = {
         "翻译成英文：我住在北京，我喜欢吃饺子",
         "帮我写一封请假邮件，就说我发烧了",
     ],
+    "what was never had": [
+        "I have never had a friday",
+        "i haven't had a week off since the beast from the east",
+        "I've never had a cavity",
+    ],
     "small talk": [
         "I like that idea",
         "Thanks, I'll try that",

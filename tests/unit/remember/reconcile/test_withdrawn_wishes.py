@@ -167,7 +167,12 @@ def test_a_rule_that_is_named_as_such_ends_with_what_was_said_of_it_again() -> N
 
 @pytest.mark.parametrize(
     ("wish", "kept"),
-    [("别您您的，听着像客服", "别您您的"), ("别一口一个您，听着难受", "别一口一个您"), ("以后你都用中文回答", "助手")],
+    [
+        ("别您您的，听着像客服", "别您您的"),
+        ("别您来您去的，听着生分", "别您来您去的"),
+        ("别一口一个您，听着难受", "别一口一个您"),
+        ("以后你都用中文回答", "助手"),
+    ],
 )
 def test_a_pronoun_that_is_named_as_a_word_stays_that_word(wish: str, kept: str) -> None:
     [memory] = current_after(wish, name="郑国平")
