@@ -12,14 +12,24 @@ from enum import StrEnum
 from typing import Final
 
 from ebbing.privacy.guarding.grammar import Rule, grammar, sentences, without_quotes
+from ebbing.privacy.guarding.off_record_wording import asking
 
 MAX_BARE: Final = 10
 """Letters that may stand beside a request in a message that says nothing else; a Chinese one counts for three."""
+MAX_REQUEST: Final = 60
+"""The same of a request by itself: longer words tell something, too."""
 MAX_ANNOUNCING: Final = 4
 """The same beside words that announce something: "but", 啊. More is what was to be told."""
+LIKELY: Final = 0.85
+"""Probability from which words that no rule knows are taken for a request."""
 _FILE: Final = "off_record"
 _BLANK: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 """Between Chinese characters many type it for a comma."""
+
+_NEXT: Final = re.compile(
+    r"\b(?:next|following|about to|going to|gonna|before i)\b|接 下 来|下 面|以 下|后 面|下 一|等 下|待 会"
+)
+"""Between tokens stands a space."""
 
 
 class Reach(StrEnum):
@@ -40,6 +50,11 @@ class Request:
 
 def off_record_request(text: str) -> Request | None:
     """What the speaker asks to be left out; None where they ask for nothing of the kind."""
+    return request_by_rules(text) or _request_by_wording(text)
+
+
+def request_by_rules(text: str) -> Request | None:
+    """What a message asks in words that the rules know."""
     if not grammar(_FILE).may_stand_in(text):
         return None
     named: set[Reach] = set()
@@ -60,6 +75,16 @@ def off_record_request(text: str) -> Request | None:
         return Request(after=rest <= MAX_ANNOUNCING)
     about = named | alone if rest <= MAX_BARE else named
     return Request(before=Reach.BEFORE in about, after=Reach.AFTER in about)
+
+
+def _request_by_wording(text: str) -> Request | None:
+    """What a message asks in other words: that itself is left out, and what it follows where it says nothing else."""
+    request = asking(without_quotes(text))
+    if request.probability < LIKELY:
+        return None
+    is_bare = sum(map(_weight, request.rest)) <= MAX_BARE and sum(map(_weight, request.words)) <= MAX_REQUEST
+    is_of_next = _NEXT.search(request.words) is not None
+    return Request(before=is_bare and not is_of_next, after=is_bare and is_of_next)
 
 
 def rules() -> list[Rule]:
