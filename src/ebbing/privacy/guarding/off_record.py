@@ -29,7 +29,10 @@ _BLANK: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _NEXT: Final = re.compile(
     r"\b(?:next|following|about to|going to|gonna|before i)\b|接 下 来|下 面|以 下|后 面|下 一|等 下|待 会"
 )
-"""Between tokens stands a space."""
+_OF_ANSWERS: Final = re.compile(
+    r"\b(?:answers?|repl(?:y|ies)|responses?|bullets?|lists?|emojis?|headings?|short|brief)\b|回 答|回 复|表 情"
+)
+"""What a wish about answers names: "keep your answers short, no lists". Between tokens stands a space."""
 
 
 class Reach(StrEnum):
@@ -80,7 +83,7 @@ def request_by_rules(text: str) -> Request | None:
 def _request_by_wording(text: str) -> Request | None:
     """What a message asks in other words: that itself is left out, and what it follows where it says nothing else."""
     request = asking(without_quotes(text))
-    if request.probability < LIKELY:
+    if request.probability < LIKELY or _OF_ANSWERS.search(request.words):
         return None
     is_bare = sum(map(_weight, request.rest)) <= MAX_BARE and sum(map(_weight, request.words)) <= MAX_REQUEST
     is_of_next = _NEXT.search(request.words) is not None
