@@ -107,11 +107,13 @@ def _rate(scores: RowScores, groups: Groups, *, calibration: Calibration | None)
 def _is_set_apart(scores: RowScores, ranked: RankedRow, *, best: float, settings: RecallSettings) -> bool:
     """Return whether a row speaks to the question by its meaning and wording, and stands near the best one."""
     row = ranked.row
-    if scores.answer_probability is not None and scores.answer_probability[row] < settings.precise_answer:
+    probability = None if scores.answer_probability is None else scores.answer_probability[row]
+    if probability is not None and probability < settings.precise_answer:
         return False
     if scores.answering[row]:
         return True
-    if best - ranked.total >= settings.precise_gap:
+    is_sure = probability is not None and probability >= settings.precise_sure
+    if best - ranked.total >= settings.precise_gap and not is_sure:
         return False
     shares_words = ranked.coverage >= settings.precise_coverage
     if not scores.compared[row]:

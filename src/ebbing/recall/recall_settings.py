@@ -93,7 +93,9 @@ class RecallSettings:
     """Points between the most and the least important, and between the freshest and the most faded, of two equals."""
     newness_weight: float = 0.3
     """Points between what was said last and what was said first, where the question names no time: of most matters the
-    present state is asked for."""
+    present state is asked for …"""
+    newness_from: int = 30
+    """… and among so many rows at least: of a few, wording tells them apart."""
     session_prior: float = 0.3
     """A session whose best row fits lifts its other rows …"""
     diary_session_prior: float = 0.1
@@ -121,6 +123,8 @@ class RecallSettings:
     # a precise answer keeps what the score curve sets apart
     precise_answer: float = 0.12
     """Probability of answering, by the reader, below which a row is left out, whatever it shares with the question."""
+    precise_sure: float = 0.5
+    """Probability from which a row stays however far behind the best one the reader's log-odds put it."""
     precise_gap: float = 2.5
     """Fused score that a row may stand behind the best one."""
     precise_meaning: float = 0.4

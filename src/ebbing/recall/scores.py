@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ebbing.domain.memory.record import Kind, MemoryType, Role
 from ebbing.index.index_entry import term_hash
 from ebbing.index.near_rows import Neighbours, along, find_neighbours
-from ebbing.index.shard import KINDS, NEVER, ROLES, TYPES, Shard
+from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
 from ebbing.language.claims.relations import word_terms
 from ebbing.language.signals.asked_for import Topic
 from ebbing.language.text.analyzer import TextFlag, query_terms
@@ -25,6 +25,8 @@ from ebbing.recall.rows import Mask, Scores, best_rows, zscore
 
 LINKED_COVERAGE: Final = 0.9
 """Coverage that a row counts as having which holds the question's wording in another word."""
+_SPAN: Final = (0.02, 0.98)
+"""Shares of the rows between whose times the others have their place: a wrong date moves nothing."""
 _MIN_ROWS_OF_LANGUAGE: Final = 30
 """Rows of the question's language below which the others count among its statistics."""
 
@@ -85,7 +87,7 @@ def score_rows(
         total = semantic + trust * keywords
     traits = row_traits(shard, settings=settings)
     total = _weigh_traits(total, traits, settings=settings)
-    if not question.times.spans:
+    if shard.size >= settings.newness_from and not question.times.spans:
         total = total + settings.newness_weight * traits.newness
     coverage = words.coverage
     bonuses = question_bonuses(shard, question, traits=traits, mask=mask, settings=settings)
@@ -192,13 +194,15 @@ def _keyword_trust(
 
     People ask in other words than they told. Then keywords find rows by a word that stands there by chance, and such
     rows are far in meaning. So keywords count in full where their best rows are near in meaning too, or where one row
-    holds much of the question's wording.
+    holds much of the question's wording; and among a few rows, where nothing can be told of either.
     """
-    if not semantic[rows].any():
+    by_words = best_rows(keywords, rows & (words.points > 0), count=settings.trust_rows)
+    if not len(by_words) or np.count_nonzero(rows) < 2 * settings.trust_rows:
         return 1.0
-    by_words = semantic[best_rows(keywords, rows, count=settings.trust_rows)].mean()
-    by_meaning = semantic[best_rows(semantic, rows, count=settings.trust_rows)].mean()
-    agreement = by_words / max(by_meaning, 1e-6)
+    nearest = semantic[best_rows(semantic, rows, count=len(by_words))].mean()
+    if nearest <= 0:
+        return 1.0
+    agreement = semantic[by_words].mean() / nearest
     coverage = words.coverage[rows].max(initial=0.0)
     shares = (settings.least_trust, 1.0)
     by_agreement = np.interp(agreement, settings.trust_agreement, shares)
@@ -242,7 +246,7 @@ class RowTraits:
     worth: Scores
     """Points for importance and strength around their mean."""
     newness: Scores
-    """When it was said, from 0 for the first of the rows to 1 for the last."""
+    """When it was said, from 0 for the first of the rows to 1 for the last, a few at either end alike."""
 
 
 def row_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
@@ -253,8 +257,8 @@ def row_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
 def _read_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
     worth = shard.importance + shard.strength
     mean = worth.mean() if shard.size else 0.0
-    since_first = shard.created - shard.created.min(initial=NEVER)
-    newness = since_first / max(int(since_first.max(initial=0)), 1)
+    first, last = np.quantile(shard.created[shard.alive], _SPAN) if shard.alive.any() else (0, 0)
+    newness = np.clip((shard.created - first) / max(last - first, 1), 0.0, 1.0)
     return RowTraits(
         assistant=shard.role == _ASSISTANT,
         asking=(shard.flags & TextFlag.ASKING) != 0,

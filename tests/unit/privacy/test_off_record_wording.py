@@ -28,7 +28,7 @@ def test_most_requests_of_authors_that_nothing_was_learned_from_are_seen(languag
     asked = [row["text"] for row in rows if row["secret"]]
     seen = [text for text in asked if off_record_request(text)]
     by_rules = [text for text in asked if request_by_rules(text)]
-    assert len(seen) >= 0.68 * len(asked)
+    assert len(seen) >= 0.65 * len(asked)
     assert len(by_rules) < 0.4 * len(asked), "the rules alone would do: is the model still worth its place?"
 
 
@@ -75,6 +75,34 @@ def test_a_request_is_about_its_message_and_alone_about_the_one_before(text: str
 )
 def test_who_asks_to_be_remembered_is_remembered(text: str) -> None:
     assert off_record_request(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "he said dont keep this anywhere in your notes",
+        "my boss said: not something you should be keeping a note of",
+        "she goes don't you be writing that down in your little memory",
+        "this record is out of print, don't bother looking for it",
+        "delete that last function, it isn't needed any more",
+        "please don't save the file as docx, pdf only",
+        "笔记本没电了，资料都没存",
+        "太晒了，别在外面说了",
+    ],
+)
+def test_others_words_and_other_things_are_no_request(text: str) -> None:
+    assert off_record_request(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "keep your answers short. and this is not something i want you keeping: i'm on probation",
+        "这条你可别给我记一笔 简短回答就行 我离婚了",
+    ],
+)
+def test_a_wish_about_answers_hides_no_request(text: str) -> None:
+    assert off_record_request(text) == Request()
 
 
 @given(st.text(max_size=300))

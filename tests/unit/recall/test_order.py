@@ -17,10 +17,10 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.recall.context.render import explain_hit
-from ebbing.recall.ranking import relevance
+from ebbing.recall.ranking import rank, relevance
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import best_rows, zscore
-from tests.unit.recall.conversation_log import START, Said, answers, asked, log, read, scores
+from tests.unit.recall.conversation_log import EMBEDDER, START, Said, answers, asked, log, read, scores
 
 finite = st.floats(-1e3, 1e3, allow_nan=False)
 some_scores = arrays.arrays(np.float64, st.integers(1, 12), elements=finite)
@@ -67,19 +67,22 @@ def test_a_leg_of_weight_0_changes_nothing(leg: str) -> None:
 # ── how far words are trusted ──
 
 
-FAR = ("rain in the harbour", "we ate noodles", "the bus was late", "my cat slept all day", "snow on the hill")
+FAR = tuple(
+    f"{place} in {weather}"
+    for place in ("the harbour", "a bus", "my bed", "the hill")
+    for weather in ("rain", "snow", "fog")
+)
 
 
-def trust_in_words(question: str, *said: str, **more: object) -> float:
+def trust_in_words(question: str, *said: str) -> float:
     """Share at which keywords count for a question."""
     shard = log(*said)
-    settings = replace(PLAIN, newness_weight=0.0, feedback_weight=0.0, session_prior=0.0, standing_weight=0.0, **more)
-    lone = replace(settings, dense_weight=1e-9)
-    trusting = replace(lone, least_trust=1.0)
-    return float(
-        np.ptp(scores(shard, read(shard, question), recall_settings=lone).total)
-        / np.ptp(scores(shard, read(shard, question), recall_settings=trusting).total)
-    )
+    settings = replace(PLAIN, feedback_weight=0.0, session_prior=0.0, standing_weight=0.0)
+    read_question = read(shard, question)
+    by_meaning = scores(shard, read_question, recall_settings=replace(settings, lexical_weight=0.0)).total
+    whole = scores(shard, read_question, recall_settings=replace(settings, least_trust=1.0)).total
+    trusted = scores(shard, read_question, recall_settings=settings).total
+    return float(np.ptp(trusted - by_meaning) / np.ptp(whole - by_meaning))
 
 
 def test_words_count_in_full_where_a_row_holds_most_of_the_question() -> None:
@@ -87,8 +90,13 @@ def test_words_count_in_full_where_a_row_holds_most_of_the_question() -> None:
 
 
 def test_words_count_for_less_where_they_find_what_is_far_in_meaning() -> None:
-    question = "does anybody still remember what the bus driver told grandmother about gardening in winter"
-    assert trust_in_words(question, *FAR) < 1
+    question = "does anybody still remember what grandmother was told about gardening near the lighthouse by bus"
+    assert trust_in_words(question, "a lighthouse keeper drank tea", *FAR) < 1
+
+
+def test_among_a_few_rows_words_count_in_full() -> None:
+    question = "does anybody still remember what grandmother was told about gardening near the lighthouse by bus"
+    assert trust_in_words(question, "a lighthouse keeper drank tea", *FAR[:4]) == pytest.approx(1)
 
 
 def test_without_vectors_words_count_in_full() -> None:
@@ -100,10 +108,10 @@ def test_without_vectors_words_count_in_full() -> None:
 
 
 def test_of_two_that_say_the_same_the_newer_stands_first_unless_a_time_is_named() -> None:
-    shard = log(*(Said("I swim in lanes", at=START - timedelta(days=days)) for days in (60, 30, 0)))
+    shard = log(*(Said("I swim in lanes", at=START - timedelta(days=days)) for days in range(60, 0, -1)))
     newest = scores(shard, read(shard, "Which lanes do I swim in?"), recall_settings=PLAIN).total
     assert newest.tolist() == sorted(newest.tolist())
-    assert newest[2] > newest[0]
+    assert newest[-1] > newest[0]
     then = read(shard, "Which lanes did I swim in two months ago?", now=START)
     by_time = replace(PLAIN, newness_weight=0.0)
     assert scores(shard, then, recall_settings=PLAIN).total.tolist() == (
@@ -396,3 +404,29 @@ def test_a_question_asked_again_means_the_days_and_speakers_of_its_own_moment() 
     assert (first.speakers, len(first.names)) == (frozenset(), 1)
     named = read(together, text)
     assert (len(named.speakers), named.names) == (1, ())
+
+
+# ── what the reader is sure of ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("second", "rows"), [(0.95, [0, 1]), (0.2, [0]), (0.01, [0])])
+def test_a_precise_answer_keeps_all_that_the_reader_is_sure_of(second: float, rows: list[int]) -> None:
+    shard = log("I play the cello", "I play the piano", *FAR)
+    query = asked("Which instruments do I play?", precise=True)
+    question = read(shard, query.text)
+    unread = scores(shard, question, recall_settings=PLAIN)
+    probability = np.full(shard.size, np.nan)
+    probability[:2] = 0.999, second
+    total = unread.total.copy()
+    total[:2] = total.max() + np.array([9.0, 4.0])
+    said = replace(unread, total=total, answer_probability=probability, unread_total=unread.total)
+    ranked = rank(
+        shard,
+        said,
+        mask=shard.alive,
+        query=query,
+        question=question,
+        calibration=EMBEDDER.calibration,
+        settings=PLAIN,
+    )
+    assert [row.row for row in ranked] == rows

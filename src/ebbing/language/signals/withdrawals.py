@@ -53,7 +53,7 @@ _ENDS_RULE: Final = (
     re.compile(
         _START + r"(?:the|that|this|your|my)(?P<thing> .{2,40}?) (?:rule|limit|instruction|restriction|policy)s?"
         r" (?:can (?:go|end|stop)|(?:is|are) (?:off|over|gone|lifted|no longer needed)|no longer (?:applies|holds)"
-        r"|(?:doesn't|does not) (?:apply|hold) any ?(?:more|longer))\b"
+        r"|(?:doesn't|does not) (?:apply|hold) any ?(?:more|longer))(?: now| please| then| thanks)*$"
     ),
     re.compile(
         r"^(?:算了|那|好了|行了)?(?:那个|那条|这个|这条|之前的?|上次的?|我说的)*(?P<thing>.{1,12}?)的?"

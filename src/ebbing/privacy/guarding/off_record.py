@@ -7,12 +7,13 @@ quotation marks or behind ">" asks for nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from ebbing.privacy.guarding.grammar import Rule, grammar, sentences, without_quotes
-from ebbing.privacy.guarding.off_record_wording import asking
+from ebbing.privacy.guarding.off_record_wording import CLAUSE, asking
 
 MAX_BARE: Final = 10
 """Letters that may stand beside a request in a message that says nothing else; a Chinese one counts for three."""
@@ -30,9 +31,15 @@ _NEXT: Final = re.compile(
     r"\b(?:next|following|about to|going to|gonna|before i)\b|接 下 来|下 面|以 下|后 面|下 一|等 下|待 会"
 )
 _OF_ANSWERS: Final = re.compile(
-    r"\b(?:answers?|repl(?:y|ies)|responses?|bullets?|lists?|emojis?|headings?|short|brief)\b|回 答|回 复|表 情"
+    r"\b(?:answers?|repl(?:y|ies)|responses?|bullets?|lists?|emojis?|headings?|short|brief)\b|回答|回复|表情",
+    re.IGNORECASE,
 )
-"""What a wish about answers names: "keep your answers short, no lists". Between tokens stands a space."""
+"""What a wish about answers names: "keep your answers short, no lists"."""
+_OF_BEFORE: Final = re.compile(
+    r"\b(?:that|last|just|previous|above|earlier)\b|刚 才|刚 刚|上 面|上 一|前 面|那 [句条段]"
+)
+_ADDRESSED: Final = re.compile(r"\b(?:you|your|yours|u|ur|memory|memories|notes)\b|你|记 忆|记 录")
+"""Between tokens stands a space."""
 
 
 class Reach(StrEnum):
@@ -81,13 +88,31 @@ def request_by_rules(text: str) -> Request | None:
 
 
 def _request_by_wording(text: str) -> Request | None:
-    """What a message asks in other words: that itself is left out, and what it follows where it says nothing else."""
-    request = asking(without_quotes(text))
-    if request.probability < LIKELY or _OF_ANSWERS.search(request.words):
+    """What a message asks in other words: that itself is left out, and where it is short and says so, a neighbour."""
+    request = asking("\n".join(_own_clauses(without_quotes(text))))
+    if request.probability < LIKELY:
         return None
-    is_bare = sum(map(_weight, request.rest)) <= MAX_BARE and sum(map(_weight, request.words)) <= MAX_REQUEST
-    is_of_next = _NEXT.search(request.words) is not None
-    return Request(before=is_bare and not is_of_next, after=is_bare and is_of_next)
+    words = request.words
+    length = sum(map(_weight, words))
+    rest = sum(map(_weight, request.rest))
+    if rest > MAX_BARE or length > MAX_REQUEST:
+        return Request()
+    if _ADDRESSED.search(words) is None:
+        return Request()
+    if _NEXT.search(words):
+        return Request(after=True)
+    return Request(before=_OF_BEFORE.search(words) is not None)
+
+
+def _own_clauses(text: str) -> Iterator[str]:
+    """Yield the clauses that may ask for the speaker: none of a wish about answers, nor what others are said to say."""
+    is_reported = False
+    for sentence in sentences(text):
+        for clause in CLAUSE.split(sentence):
+            was_reported, is_reported = is_reported, _is_reported(clause)
+            if not (was_reported or is_reported or _OF_ANSWERS.search(clause)):
+                yield clause
+        is_reported = False
 
 
 def rules() -> list[Rule]:

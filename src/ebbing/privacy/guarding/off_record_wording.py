@@ -29,7 +29,7 @@ MAX_TOKENS: Final = 16
 MAX_READ: Final = 2_000
 """Characters of a message that are read at each end: a request stands at the beginning or at the end of a long text."""
 _LONGEST_PIECE: Final = 4
-_CLAUSE: Final = re.compile(r"[.!?。！？\n,，;；:：—…()（）~～]+| [-–] |(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])")
+CLAUSE: Final = re.compile(r"[.!?。！？\n,，;；:：—…()（）~～]+| [-–] |(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])")
 _TOKEN: Final = re.compile(r"[\u3400-\u9fff]|[a-z]+|\d+")
 _APOSTROPHE: Final = re.compile(r"['’‘`]")
 
@@ -62,9 +62,14 @@ def asking(text: str) -> Asking:
             score = sum(scores[start:end])
             if score > best:
                 best, first, last = score, start, end
-    words = [token for clause in clauses[first:last] for token in clause.tokens]
-    rest = [token for clause in (*clauses[:first], *clauses[last:]) for token in clause.tokens]
-    return Asking(float(1.0 / (1.0 + np.exp(-(best + model.base)))), " ".join(words), " ".join(rest))
+    words: list[str] = []
+    rest: list[str] = []
+    for place, clause in enumerate(clauses):
+        is_best = first <= place < last
+        (words if is_best else rest).extend(clause.tokens)
+    odds = np.exp(best + model.base)
+    share = odds / (1.0 + odds)
+    return Asking(float(share), " ".join(words), " ".join(rest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ def clauses_of(text: str) -> Iterator[Clause]:
     """Yield the clauses of a text, long ones in parts."""
     read = text if len(text) <= 2 * MAX_READ else f"{text[:MAX_READ]}\n{text[-MAX_READ:]}"
     place = 0
-    for clause in _CLAUSE.split(read):
+    for clause in CLAUSE.split(read):
         tokens = tokens_of(clause)
         for start in range(0, max(len(tokens) - MAX_TOKENS // 2, 1) if tokens else 0, MAX_TOKENS // 2):
             yield Clause(place + start, tokens[start : start + MAX_TOKENS])

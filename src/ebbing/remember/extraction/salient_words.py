@@ -118,8 +118,11 @@ _KINDS: Final = {
 _BINDING: Final = frozenset({"constraint", "instruction"})
 """Kinds that bind later answers."""
 _BINDS: Final = re.compile(
-    r"n['’]?t\b|\b(?:no|not|never|none|only|always|must|avoid|stop|without|instead|please|under|max|rules?|allerg\w*"
-    r"|intoleran\w*|from now on|every time)\b|[不别忌戒只莫甭没勿]|过敏|必须|一定|以后|每次|最多|都要|请|得先",
+    r"n['’]?t\b|\b(?:no|not|never|none|always|must|avoid|stop|without|instead|please|under|max|rules?|allerg\w*|call me"
+    r"|intoleran\w*|from now on|every time|vegan|vegetarian|kosher|halal|c(?:o)?eliac|repl(?:y|ies)|answers?)\b"
+    r"|\bonly (?:eat|drink|take|use|ever|want)"
+    r"|(?<!特)(?<!分)别(?![的人墅处])|不(?!错)|只(?=[能要吃喝用许准])|[忌戒莫甭勿]|过敏|必须|一定|以后|每次|最多|都要|请"
+    r"|得先|吃素|清真|叫我|称呼",
     re.IGNORECASE,
 )
 """Nothing binds without such a word: the model is less sure of a kind than of what is worth remembering."""

@@ -39,6 +39,7 @@ KEPT = [
     ("never write more than three sentences", "the school dropped the uniform rule"),
     ("always use metric units", "forget the gym rule"),
     ("always use metric units", "the metric rule is not over"),
+    ("always use metric units", "the metric rule can go up to the top of the list"),
     ("please don't use emojis", "the gym rule can go"),
     ("always use metric units", "don't forget the metric rule"),
     ("以后回答最多三句", "公司那个打卡的规定取消了"),
