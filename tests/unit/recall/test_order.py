@@ -419,10 +419,10 @@ def test_a_precise_answer_keeps_all_that_the_reader_is_sure_of(second: float, ro
     probability[:2] = 0.999, second
     total = unread.total.copy()
     total[:2] = total.max() + np.array([9.0, 4.0])
-    said = replace(unread, total=total, answer_probability=probability, unread_total=unread.total)
+    with_reader = replace(unread, total=total, answer_probability=probability, unread_total=unread.total)
     ranked = rank(
         shard,
-        said,
+        with_reader,
         mask=shard.alive,
         query=query,
         question=question,
