@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbing.adapters.embedders.e5 import Centring, E5Embedder, Role
 from ebbing.adapters.embedders.model_calls import clean
+from ebbing.adapters.embedders.question_map import QuestionMap
 from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from ebbing.ports.models.embedder import Calibration, Embedder, Vectors
 from ebbing.wiring.build import load_settings
@@ -77,6 +78,7 @@ class KeptE5:
         folder.mkdir(parents=True, exist_ok=True)
         self._raw = KeptVectors(_RawE5(), folder / "vectors.sqlite")
         self._centring = Centring.load() if centred else None
+        self._question_map = QuestionMap.load() if centred else None
         self._tokens = KeptTokens(folder / "tokens.sqlite")
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
@@ -102,6 +104,8 @@ class KeptE5:
         if self._centring is None:
             return vectors
         centred = self._centring.apply(vectors, [clean(text) for text in texts], role=role)
+        if self._question_map is not None and role == "query":
+            centred = self._question_map.apply(centred)
         centred[~vectors.any(axis=1)] = 0.0
         return centred
 

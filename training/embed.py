@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from ebbing.adapters.embedders.e5 import E5Embedder
+from ebbing.adapters.embedders.e5 import Centring, E5Embedder
+from ebbing.adapters.embedders.e5_weights import locate, read_weights
 
 _known: dict[tuple[str, str], np.ndarray] = {}
 
@@ -17,9 +18,19 @@ def _embedder() -> E5Embedder:
     return E5Embedder.load(threads=2)
 
 
+@cache
+def _unmapped_embedder() -> E5Embedder:
+    return E5Embedder(read_weights(locate()), threads=2, centring=Centring.load(), question_map=None)
+
+
 def nearness(questions: Sequence[str], passages: Sequence[str]) -> np.ndarray:
     """Return the cosine of each question with each passage, shape (questions, passages)."""
     return _vectors(questions, "query") @ _vectors(passages, "passage").T
+
+
+def questions(texts: Sequence[str]) -> np.ndarray:
+    """Return the vectors of questions before they are mapped, shape (texts, 384)."""
+    return _unmapped_embedder().embed(texts, "query")
 
 
 def passages(texts: Sequence[str]) -> np.ndarray:

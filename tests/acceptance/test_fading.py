@@ -122,7 +122,7 @@ def test_an_answer_is_found_by_its_question_when_that_is_gone_for_good(opened: O
     assert not any("pets" in text for text in texts(memory))
     by_words = [
         hit["memory"]
-        for hit in memory.search("Which pets?", user_id="emma", explain=True)["results"]
+        for hit in memory.search("Which pets?", user_id="emma", top_k=20, explain=True)["results"]
         if "keyword" in hit["retriever_scores"]
     ]
     assert len(by_words) == 1

@@ -23,7 +23,7 @@ class RecallSettings:
     """Of the question that a text answered, once it is gone: a word of it counts for the answer as much as it did while
     the question stood before it (`from_previous_question`)."""
     lexical_weight: float = 1.0
-    dense_weight: float = 1.2
+    dense_weight: float = 1.6
     other_language_weight: float = 1.25
     """Of a row in the other language its meaning stands, with this weight, for the words that it cannot share."""
     trust_rows: int = 5
@@ -65,7 +65,7 @@ class RecallSettings:
     """The question quotes a phrase that the row holds."""
     name_bonus: float = 0.5
     """The question names somebody or something that the row names too."""
-    graph_bonus: float = 5.0
+    graph_bonus: float = 6.0
     """The row tells of somebody whom the question names by another word (the name of "my sister"): for all of the
     question's wording in that other word."""
     instruction_bonus: float = 3.0
@@ -121,15 +121,15 @@ class RecallSettings:
     """Fused score that the statement may stand behind its message, for the question to be about it."""
 
     # a precise answer keeps what the score curve sets apart
-    precise_answer: float = 0.12
+    precise_answer: float = 0.15
     """Probability of answering, by the reader, below which a row is left out, whatever it shares with the question."""
-    precise_sure: float = 0.5
+    precise_sure: float = 0.7
     """Probability from which a row stays however far behind the best one the reader's log-odds put it."""
     precise_gap: float = 2.5
     """Fused score that a row may stand behind the best one."""
     precise_meaning: float = 0.4
     """Similarity that counts as speaking to the question without sharing a word of it …"""
-    precise_evidence: float = 0.19
+    precise_evidence: float = 0.25
     """… and where it shares some, similarity and the next share of the question's wording together."""
     precise_coverage_share: float = 0.1
     precise_other_language: float = 0.17

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ebbing.adapters.embedders.e5_weights import DIM, MAX_TOKENS, E5Weights, Vocabulary, locate, read_weights
 from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, clean, in_model_thread
+from ebbing.adapters.embedders.question_map import QuestionMap
 from ebbing.domain.errors import EmbeddingError
 from ebbing.language.text.caches import text_cache
 from ebbing.ports.models.embedder import Calibration, Vectors
@@ -35,7 +36,7 @@ class _Window:
 
 
 class E5Embedder:
-    """384-d vectors for some hundred languages, centred per language and role.
+    """384-d vectors for some hundred languages, centred per language and role; those of questions are mapped, too.
 
     Text is sanitised and cut to 16,000 characters; what is longer than 512 tokens is embedded in windows of equal
     length (at most four), whose mean vectors are averaged by tokens. About 10 ms of CPU for a sentence, 60 ms for 130
@@ -47,11 +48,19 @@ class E5Embedder:
     parallel_runs = PARALLEL_RUNS
     calibration = Calibration(unrelated=0.18, related=0.48, paraphrase=0.84, same=0.95)
 
-    def __init__(self, weights: E5Weights, *, threads: int = 1, centring: Centring | None) -> None:
+    def __init__(
+        self,
+        weights: E5Weights,
+        *,
+        threads: int = 1,
+        centring: Centring | None,
+        question_map: QuestionMap | None,
+    ) -> None:
         self._tokenizer = UnigramTokenizer(weights.vocabulary)
         self._words = weights.words
         self._positions = weights.positions
         self._centring = centring
+        self._question_map = question_map
         self._token_centring = Centring.load(TOKENS_FILE_NAME) if centring is not None else None
         # Whoever asks for the tokens of questions asks after embedding them: from then on one run serves both.
         self._keeps_question = False
@@ -72,14 +81,17 @@ class E5Embedder:
 
         Args:
             threads: CPU threads that one run may use.
-            centred: False gives the model's raw vectors (for measuring only: `model_id` means the centred ones).
+            centred: False gives the model's raw vectors (for measuring only: `model_id` means the centred ones, and
+                those of questions are mapped, too).
 
         Raises:
             ImportError: the package that carries the weights is not installed.
             EmbeddingError: the weights are not the known file, or onnxruntime cannot run them.
         """
         weights = read_weights(locate())
-        return cls(weights, threads=threads, centring=Centring.load() if centred else None)
+        if not centred:
+            return cls(weights, threads=threads, centring=None, question_map=None)
+        return cls(weights, threads=threads, centring=Centring.load(), question_map=QuestionMap.load())
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors for questions, shape (len(texts), 384)."""
@@ -126,6 +138,8 @@ class E5Embedder:
         blank = [not text for text in cleaned]
         if self._centring is not None:
             vectors = self._centring.apply(vectors, cleaned, role=role)
+        if self._question_map is not None and role == "query":
+            vectors = self._question_map.apply(vectors)
         vectors[blank] = 0.0
         return vectors
 

@@ -33,7 +33,8 @@ _MAX_PARTS: Final = 3
 _MAX_PART: Final = 300
 """Characters of a turn that count when it is searched for alone."""
 _CLAUSE: Final = re.compile(r"[,，;；:：。!！?？、]|\.\s")
-_USER_QUESTION: Final = {"zh": "用户问题：", "en": "User question: "}
+USER_QUESTION: Final = {"zh": "用户问题：", "en": "User question: "}
+"""What stands before the question that ends a conversation."""
 _MARKED: Final = re.compile(r"^\s*(?:[{\[<#>*`|]|[-+] |\d+[.)] )|```|\*\*|`")
 _WRAPPING: Final = "\"'“”‘’「」『』《》 "
 _SPOKEN: Final = (Role.USER, Role.ASSISTANT)
@@ -73,7 +74,7 @@ class ConversationQuery:
     def language(self) -> str:
         """`zh` or `en`: that of the question, else of the turn before it."""
         languages = (detect(text) for text in (self.question, *(message.content for message in reversed(self.before))))
-        return next((language for language in languages if language in _USER_QUESTION), "en")
+        return next((language for language in languages if language in USER_QUESTION), "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +230,7 @@ def conversation_query(talk: ConversationQuery, *, turns: int = 6, max_chars: in
 
     What does not fit goes from the beginning: the nearer to the question, the likelier it is meant.
     """
-    last = f"{_USER_QUESTION[talk.language]}{talk.question}"[:max_chars]
+    last = f"{USER_QUESTION[talk.language]}{talk.question}"[:max_chars]
     return _latest([text for _, text in _spoken(talk, turns)], last, max_chars=max_chars)
 
 
