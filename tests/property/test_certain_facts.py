@@ -128,3 +128,25 @@ def test_a_clause_without_a_subject_after_talk_of_another_is_no_fact_of_the_user
 )
 def test_a_half_clause_or_another_person_gives_no_fact_of_the_user(text: str, forbidden: str) -> None:
     assert not [fact.text for fact in _facts(text) if forbidden in fact.text]
+
+
+BETWEEN_ZH = (" ", " 4岁 ", "，今年五岁，", " 怀孕了 ", " 刚下班 ", "来店里帮忙，", " 从小体弱，", "老二，")
+BODY_ZH = ("花生过敏", "海鲜过敏", "乳糖不耐受", "有糖尿病", "有哮喘", "不吃羊肉", "吃素")
+
+
+@given(
+    st.sampled_from(("", "我屋头", "还有个重要的 ", "记一下，")),
+    st.text("豆芹晨凯雯丽鹏娜佳琪浩宇轩梓涵秀英桂芳", min_size=2, max_size=3),
+    st.sampled_from(BETWEEN_ZH),
+    st.sampled_from(BODY_ZH),
+)
+def test_what_ails_somebody_whom_a_chinese_message_names_is_no_fact_of_the_user(
+    head: str, name: str, between: str, body: str
+) -> None:
+    facts = [fact.text for fact in _facts(f"{head}{name}{between}{body}")]
+    assert not [text for text in facts if text.startswith("用户") and body in text and name not in text], facts
+
+
+@pytest.mark.parametrize("text", ["我 36岁 花生过敏", "我今年四十，海鲜过敏", "花生过敏，记一下", "我怀孕了 海鲜过敏"])
+def test_what_ails_the_speaker_is_kept_though_the_clause_does_not_name_them(text: str) -> None:
+    assert any("过敏" in fact.text for fact in _facts(text))

@@ -31,6 +31,7 @@ from ebbing.remember.extraction.certain_facts import (
     is_whole,
     keeps_negations,
     leaves_open_who,
+    leaves_open_whose_body,
     pronoun_of,
     share_of,
     shifts_its_subject,
@@ -285,9 +286,11 @@ class _FactReader:
             return None
         if not self._means_one(statement, sentence, pack=pack):
             return None
+        text_before = f"{self._head(sentence)}{_before_clause(statement, sentence)}"
+        if leaves_open_whose_body(fact, statement, text_before=text_before, language=pack.language):
+            return None
         if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
             return fact
-        text_before = f"{self._head(sentence)}{_before_clause(statement, sentence)}"
         itself = fact.rule == CHANGE_RULE or statement.clause.startswith("有")
         before = None if itself and self.parser.continues_speaker() else self.parser.before
         certain = subject_is_certain(
