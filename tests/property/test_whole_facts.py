@@ -118,3 +118,21 @@ def test_what_is_said_of_the_listener_is_no_fact(language: str, listener: str) -
     for text in said:
         facts = _facts(Message("Hi", Role.USER, name=listener), Message(text, Role.USER, name="Sam"))
         assert not [fact for fact in facts if re.search("assistant|助手", fact)], facts
+
+
+@given(
+    st.sampled_from(("never suggest", "don't ever cook", "always warn me about", "stop giving me", "never buy me")),
+    st.sampled_from(("that stuff", "those things", "this kind of thing", "that crap", "these ones")),
+    st.sampled_from(("", " to me", " again", " please")),
+)
+def test_an_order_about_what_was_spoken_of_is_no_standing_wish(verb: str, pointer: str, tail: str) -> None:
+    assert not _facts(f"took co-codamol and was sick. {verb} {pointer}{tail}. paracetamol is fine")
+
+
+@given(
+    st.sampled_from(("11 years as a sailor", "two kids later", "20 years in this job")),
+    st.sampled_from(("and", "but", "so")),
+    st.sampled_from(("i still hate forms", "I still love tea", "i'm still scared of heights")),
+)
+def test_no_fact_ends_with_the_word_that_joined_its_parts(first: str, joint: str, last: str) -> None:
+    assert not [fact for fact in _facts(f"{first} {joint} {last}") if re.search(r"\b(?:and|but|so)$", fact)]
