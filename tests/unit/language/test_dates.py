@@ -339,6 +339,8 @@ def test_a_year_that_tense_and_distance_disagree_about_is_not_written_down(text:
         (datetime(2026, 5, 30, tzinfo=UTC), "12月10号 射手座"),
         (datetime(2026, 3, 4, tzinfo=UTC), "MRI on the 19th"),
         (datetime(2026, 7, 13, tzinfo=UTC), "half pay til the end of December"),
+        (datetime(2026, 4, 19, tzinfo=UTC), "小罗跟我求婚了 日子看了10月3号"),
+        (datetime(2026, 4, 19, tzinfo=UTC), "this is the last week of the course"),
     ],
 )
 def test_a_far_date_whose_year_no_tense_tells_is_not_written_down(said_at: datetime, text: str) -> None:
