@@ -15,22 +15,20 @@ _known: dict[tuple[str, str], np.ndarray] = {}
 
 @cache
 def _embedder() -> E5Embedder:
-    return E5Embedder.load(threads=2)
-
-
-@cache
-def _unmapped_embedder() -> E5Embedder:
     return E5Embedder(read_weights(locate()), threads=2, centring=Centring.load(), question_map=None)
 
 
-def nearness(questions: Sequence[str], passages: Sequence[str]) -> np.ndarray:
-    """Return the cosine of each question with each passage, shape (questions, passages)."""
-    return _vectors(questions, "query") @ _vectors(passages, "passage").T
+def nearness(asked: Sequence[str], texts: Sequence[str]) -> np.ndarray:
+    """Return the cosine of each question with each text, shape (questions, texts).
+
+    Questions are not mapped: the map has learned from the authors that judge, too.
+    """
+    return questions(asked) @ passages(texts).T
 
 
 def questions(texts: Sequence[str]) -> np.ndarray:
     """Return the vectors of questions before they are mapped, shape (texts, 384)."""
-    return _unmapped_embedder().embed(texts, "query")
+    return _vectors(texts, "query")
 
 
 def passages(texts: Sequence[str]) -> np.ndarray:

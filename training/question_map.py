@@ -1,4 +1,4 @@
-"""Train the map of questions: `python -m training.question_map`. Five minutes, nearly all of it embedding.
+"""Train the map of questions: `python -m training.question_map`. Ten minutes on two cores, nearly all of it embedding.
 
 It learns to bring the vector of a question nearer to the vectors of what answers it than to all else that its author's
 people say. What is stored keeps its vectors. `--judge` learns from some authors, and judges with the others.

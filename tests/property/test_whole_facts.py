@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,7 +123,7 @@ def test_what_is_said_of_the_listener_is_no_fact(language: str, listener: str) -
 
 @given(
     st.sampled_from(("never suggest", "don't ever cook", "always warn me about", "stop giving me", "never buy me")),
-    st.sampled_from(("that stuff", "those things", "this kind of thing", "that crap", "these ones")),
+    st.sampled_from(("that stuff", "those things", "this kind of thing", "that crap", "these kinds of links")),
     st.sampled_from(("", " to me", " again", " please")),
 )
 def test_an_order_about_what_was_spoken_of_is_no_standing_wish(verb: str, pointer: str, tail: str) -> None:
@@ -136,3 +137,14 @@ def test_an_order_about_what_was_spoken_of_is_no_standing_wish(verb: str, pointe
 )
 def test_no_fact_ends_with_the_word_that_joined_its_parts(first: str, joint: str, last: str) -> None:
     assert not [fact for fact in _facts(f"{first} {joint} {last}") if re.search(r"\b(?:and|but|so)$", fact)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("never tell me that things will be fine", "always use algorithms that sort stably"),
+        *("never start a sentence with and", "never begin a reply with so", "never put sugar in my recipes"),
+    ],
+)
+def test_a_standing_wish_may_speak_of_such_words(text: str) -> None:
+    assert _facts(text)

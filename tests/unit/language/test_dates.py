@@ -391,6 +391,8 @@ def test_a_weekday_is_written_down_where_its_sentence_says_which_one(
 
 def test_a_year_that_tense_and_distance_agree_about_is_written_down() -> None:
     assert absolute("We went to Rome at Christmas", now=MARCH) == "We went to Rome at Christmas (2025-12-25)"
+    assert absolute("我3月5号看了医生", now=MARCH) == "我3月5号（2026-03-05）看了医生"
+    assert absolute("due on the last day of the month", now=MARCH) == "due on the last day of the month (2026-03-31)"
     assert absolute("The exam will be on April 2", now=MARCH) == "The exam will be on April 2 (2026-04-02)"
 
 

@@ -31,7 +31,8 @@ _GOES_ON: Final = re.compile(
 """What may stand behind a weekday that names one day: "sunday mass" is of every week."""
 _SPACE: Final = re.compile(r"\s")
 _CHINESE_STATES: Final = re.compile(
-    r"(?<=[对算好行])了|了(?=[啊吧呀呢嘛哈诶]*(?:[^\w\s]|$))|刚才?说|(?:预?[订定]|预?约|报名?|排|买|看|选|择|挑|敲定)(?:好|到|上|成|的是)?了"
+    r"(?<=[对算好行])了|了(?=[啊吧呀呢嘛哈诶]*(?:[^\w\s]|$))|刚才?说|(?:预?[订定]|预?约|报名?|排|买)(?:好|到|上|成|的是)?了"
+    r"|(?:看|选|择|挑)(?:好|到|上|成|的是)?了(?=\s*(?:\d|[一二三四五六七八九十]+[月号]|农历|周|星期))"
 )
 _MOVED: Final = re.compile("[改换挪][成到在]")
 """What looks like a tense and places nothing: 了 at the end of a clause says that things are different now, and what is

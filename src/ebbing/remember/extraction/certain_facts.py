@@ -147,27 +147,26 @@ def shifts_its_subject(statement: Statement, pack: Pack) -> bool:
 
 
 _BODY_TAGS: Final = frozenset({"health", "diet"})
-_SELF: Final = re.compile(
-    r"(?:我|本人|俺|咱|额|自己)(?!们|的|家|屋|妈|爸|爹|娘|儿|女|老|婆|弟|哥|姐|妹|孙|奶|爷|外|侄|表|堂|岳|闺|室友|朋友|同事|对象)"
+_OTHERS_HEAD: Final = re.compile(
+    r"我(?:家|屋头|屋里|班)?的?[老小][大二三四幺](?=[\u4e00-\u9fff])"
+    r"|(?:^|[\s，,。!！])(?:[小阿][\u4e00-\u9fff]|(?!刚刚|常常|天天|慢慢|谢谢|看看|想想|试试|偏偏|好好|明明|往往|哈哈|呵呵|嘿嘿|嗯嗯)"
+    r"([\u4e00-\u9fff])\1)(?=[\s，,。]|$)"
+    r"|(?<![\d.一二三四五六七八九十百])(?:\d|1[0-3]|[一二两三四五六七八九十])(?:岁|周岁)(?=$|[\s，,了多半])"
 )
-_OPENERS: Final = re.compile(
-    r"还有个?|另外|对了|顺便|重要的?|记一下|记住|提醒一?下?|注意|说一下|忘了说|补充一?[下点]|先|再|跟?你?说|哦|啊|嗯|那个|就是|哈|嘛|呢|一下"
-)
-_HAN_WORD: Final = re.compile(r"[\u4e00-\u9fff]{2}")
+"""Somebody else stands at the head of the sentence: a child (我屋头老二豆豆, 4岁), 小芹, 豆豆."""
 
 
-def leaves_open_whose_body(fact: Fact, statement: Statement, *, text_before: str, language: str) -> bool:
-    """Return whether a Chinese clause about health, diet or age follows other words, none of which says that it is the
-    speaker's.
+def is_anothers_body(fact: Fact, statement: Statement, *, text_before: str, language: str) -> bool:
+    """Return whether a Chinese clause about health, diet or age goes on with somebody else whom the sentence names.
 
-    我家老二豆豆 4岁 花生过敏 tells of a child, although no word between says so: names have no mark in Chinese.
+    我家老二豆豆 4岁 花生过敏 tells of a child, although no word between says so. Names have no mark in Chinese, so
+    only the plainest are known: 小芹, 豆豆, an eldest, whoever is of a child's age.
     """
     if language != "zh" or (_BODY_TAGS.isdisjoint(fact.tags) and fact.attribute != "age"):
         return False
-    if statement.relation is not None or statement.who == "order" or _SELF.search(statement.clause) is not None:
+    if statement.relation is not None or statement.who == "order" or "我" in statement.clause:
         return False
-    words_before = _OPENERS.sub(" ", text_before)
-    return _HAN_WORD.search(words_before) is not None and _SELF.search(words_before) is None
+    return _OTHERS_HEAD.search(f"{text_before}{statement.clause if fact.attribute == 'age' else ''}") is not None
 
 
 def leaves_open_who(statement: Statement, content: str, *, language: str) -> bool:

@@ -24,6 +24,7 @@ from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.among_people import addresses_assistant
 from ebbing.remember.extraction.certain_facts import (
     before_pronoun,
+    is_anothers_body,
     is_the_speakers,
     is_told_plainly,
     is_understood,
@@ -31,7 +32,6 @@ from ebbing.remember.extraction.certain_facts import (
     is_whole,
     keeps_negations,
     leaves_open_who,
-    leaves_open_whose_body,
     pronoun_of,
     share_of,
     shifts_its_subject,
@@ -246,6 +246,10 @@ class _FactReader:
             if shifted is sentence and (statement.carried or shifts_its_subject(statement, pack)):
                 continue
             fact = self._fact(statement, pack, said_at=said_at, aside=bool(readings))
+            told_before = _before_clause(statement, sentence)
+            if fact is not None and is_anothers_body(fact, statement, text_before=told_before, language=pack.language):
+                before = None
+                continue
             fact = fact and self._certain(fact, statement, sentence=sentence, pack=pack, said_at=said_at)
             longer = None
             if before is not None and before.sentence is sentence:
@@ -286,11 +290,9 @@ class _FactReader:
             return None
         if not self._means_one(statement, sentence, pack=pack):
             return None
-        text_before = f"{self._head(sentence)}{_before_clause(statement, sentence)}"
-        if leaves_open_whose_body(fact, statement, text_before=text_before, language=pack.language):
-            return None
         if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
             return fact
+        text_before = f"{self._head(sentence)}{_before_clause(statement, sentence)}"
         itself = fact.rule == CHANGE_RULE or statement.clause.startswith("有")
         before = None if itself and self.parser.continues_speaker() else self.parser.before
         certain = subject_is_certain(

@@ -40,10 +40,13 @@ _BREAKS_OFF_ZH: Final = re.compile(
 )
 _ORDER_POINTS: Final = re.compile(
     r"(?i)\b(?:them|there|that|him|her|then)[.!]?$|\bnever again$|[这那介](?:种|么|样|个)"
-    r"|\b(?:that|this|those|these) (?:stuff|things?|ones?|crap|kind|sort)\b"
+    r"|\b(?:that|this) (?:stuff|thing|one|crap)\b|\b(?:that|this|those|these) (?:kinds?|sorts?) of\b"
+    r"|\b(?:those|these) (?:things|ones)[.!]?(?=$| (?:to me|again|please)\b)"
 )
 """An order about something that was spoken of: it is for now."""
-_HANGS: Final = re.compile(r"(?i)\b(?:and|but|or|so|because)[ ,.!]*$")
+_HANGS: Final = re.compile(
+    r"(?i)\b(?:and|but|because|(?<!\bdo )(?<!\bdoing )(?<!\bor )(?<!\bsay )(?<!\bthink )so)[ ,.!]*$"
+)
 """A fact that was put together from the end of a clause, with the word that joined it: "hates forms 11 years and"."""
 _QUOTE: Final = re.compile(r"[“”「」『』\"]")
 _TO_THE_LISTENER: Final = re.compile(r"(?i)\b(?:you|yours?)\b|[你您]")
@@ -52,10 +55,12 @@ _OF_NUMBERS: Final = re.compile(r"(?i)^(?:have|pay|give|get|got) (?:only |just |
 
 def says_what(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
     """Return whether a fact can be understood by itself: it points to nothing outside, and does not break off."""
-    if len(_QUOTE.findall(fact.text)) % 2 or _HANGS.search(fact.text):
+    if len(_QUOTE.findall(fact.text)) % 2:
         return False
     if statement.who == "order":
         return _ORDER_POINTS.search(statement.clause) is None
+    if _HANGS.search(fact.text):
+        return False
     if _TO_THE_LISTENER.search(statement.clause):
         return False
     if pack.language == "zh":
