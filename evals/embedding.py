@@ -12,9 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from ebbing.adapters.embedders.e5 import Centring, E5Embedder, Role
+from ebbing.adapters.embedders.e5 import Centring, E5Embedder, QuestionMap, Role
 from ebbing.adapters.embedders.model_calls import clean
-from ebbing.adapters.embedders.question_map import QuestionMap
 from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from ebbing.ports.models.embedder import Calibration, Embedder, Vectors
 from ebbing.wiring.build import load_settings

@@ -30,8 +30,8 @@ class Limit(NamedTuple):
     functions: int
 
 
-LIMITS = {"add": Limit(113, 564), "search": Limit(50, 238)}
-"""What a call enters now: raise it for a new capability alone. The aims are 30 files and 150 functions for an `add`, 20
+LIMITS = {"add": Limit(113, 562), "search": Limit(48, 237)}
+"""They may only fall. The aims are 30 files and 150 functions for an `add`, 20
 and 100 for a `search`. A call enters a few functions more or less from run to run, for which there is room."""
 
 PACKAGE = Path(ebbing.__file__).parent

@@ -16,13 +16,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ebbing.adapters.embedders.question_map import FILE_NAME
+from ebbing.adapters.embedders.e5 import MAP_FILE_NAME
 from ebbing.recall.context.query_fallback import USER_QUESTION
 from training.embed import passages, questions
 from training.messages import spoken
 from training.parse import DATA, Turn, read_messages, read_people, read_talks
 
-PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / FILE_NAME
+PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / MAP_FILE_NAME
 HELD = "w4,w5,q4,m7,m8,m12,m13,m14,m15,m16,m19,m20"
 TEMPERATURE = 0.05
 """Of the softmax over all texts of an author's file."""

@@ -15,6 +15,8 @@ from ebbing.privacy.guarding.off_record_wording import MAX_READ, asking, clauses
 
 REPOSITORY = Path(__file__).parents[3]
 HELD = REPOSITORY / "training" / "data" / "off_record_held"
+ASKING_IN_LOGS = ("this bit's off the record, dont be saving it anywhere", "right this stays between you and me")
+"""Messages of the two newest logs that do ask: seen rightly, as no rule sees them."""
 LOGS = REPOSITORY / "evals" / "data"
 
 
@@ -43,8 +45,12 @@ def test_of_everyday_talk_next_to_nothing_is_taken_for_a_request() -> None:
     paths = [path for folder in ("life", "life_unseen") for path in sorted((LOGS / folder).glob("*.jsonl"))]
     said = [row["content"] for path in paths for row in lines(path) if row.get("role") == "user"]
     assert len(said) > 4_000
-    noticed = [text for text in said if off_record_request(text) and not request_by_rules(text)]
-    assert len(noticed) <= 0.0016 * len(said)  # seven, of which six ask
+    noticed = [
+        text
+        for text in said
+        if off_record_request(text) and not request_by_rules(text) and not text.startswith(ASKING_IN_LOGS)
+    ]
+    assert len(noticed) <= 0.0015 * len(said)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from ebbing.adapters.embedders.e5_weights import DIM, MAX_TOKENS, E5Weights, Vocabulary, locate, read_weights
-from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, clean, in_model_thread
-from ebbing.adapters.embedders.question_map import QuestionMap
+from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, clean, in_model_thread, unit
 from ebbing.domain.errors import EmbeddingError
 from ebbing.language.text.caches import text_cache
 from ebbing.ports.models.embedder import Calibration, Vectors
@@ -338,6 +337,7 @@ ROLES: tuple[Role, ...] = ("query", "passage")
 FILE_NAME = "e5_means.npy"
 TOKENS_FILE_NAME = "e5_token_means.npy"
 """The same for the vectors of single tokens."""
+MAP_FILE_NAME = "question_map.npz"
 LETTERS_PER_HAN = 3.0
 """So many Latin letters say about as much as one Han character."""
 
@@ -371,9 +371,28 @@ class Centring:
         return unit(vectors - (share * chinese + (1 - share) * english))
 
 
-def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows divided by their length; a row of zeros stays one."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    lengths[lengths == 0] = 1.0
-    rows: NDArray[np.float32] = vectors / lengths
-    return rows
+@dataclass(frozen=True, slots=True)
+class QuestionMap:
+    """A linear step that is added to the vectors of questions.
+
+    An embedder places a question beside texts that sound like it. Those that answer it sound otherwise: "who can let me
+    in?" is answered by "Terry at number 9 has the spare key". The step was learned from questions and what answers them
+    (`training/question_map.py`). The vectors of what is stored stay as they are.
+    """
+
+    weight: NDArray[np.float32]
+    """Shape (dim, dim)."""
+    bias: NDArray[np.float32]
+    """Shape (dim,)."""
+
+    @classmethod
+    def load(cls) -> QuestionMap:
+        """Read the map that belongs to the bundled model."""
+        data = np.load(
+            io.BytesIO(files("ebbing.adapters").joinpath("data", MAP_FILE_NAME).read_bytes()), allow_pickle=False
+        )
+        return cls(data["weight"].astype(np.float32), data["bias"].astype(np.float32))
+
+    def apply(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return unit vectors, shape (questions, dim), for unit vectors of the same shape."""
+        return unit(vectors + vectors @ self.weight + self.bias)

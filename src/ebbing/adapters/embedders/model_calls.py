@@ -10,7 +10,9 @@ from functools import partial
 from time import monotonic
 from typing import Literal, TypeVar
 
+import numpy as np
 from anyio.lowlevel import RunVar
+from numpy.typing import NDArray
 
 from ebbing.ports.models.embed_passages import TURN, Turn
 
@@ -89,3 +91,11 @@ def _pool_of(line: Line) -> _Pool:
     if line not in pools:
         pools[line] = _Pool(line)
     return pools[line]
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows divided by their length, same shape; a row of zeros stays one."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    lengths[lengths == 0] = 1.0
+    rows: NDArray[np.float32] = vectors / lengths
+    return rows

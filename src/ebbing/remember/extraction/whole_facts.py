@@ -45,7 +45,8 @@ _ORDER_POINTS: Final = re.compile(
 )
 """An order about something that was spoken of: it is for now."""
 _HANGS: Final = re.compile(
-    r"(?i)\b(?:and|but|because|(?<!\bdo )(?<!\bdoing )(?<!\bor )(?<!\bsay )(?<!\bthink )so)[ ,.!]*$"
+    r"(?i)\b(?:and|but|because|(?:so|neither) (?:is|are|was|were|am|do|does|did)"
+    r"|(?<!\bdo )(?<!\bdoing )(?<!\bor )(?<!\bsay )(?<!\bthink )so)[ ,.!]*$"
 )
 """A fact that was put together from the end of a clause, with the word that joined it: "hates forms 11 years and"."""
 _QUOTE: Final = re.compile(r"[“”「」『』\"]")

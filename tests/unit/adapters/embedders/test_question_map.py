@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ebbing.adapters.embedders.e5 import Centring, E5Embedder, Role
+from ebbing.adapters.embedders.e5 import Centring, E5Embedder, QuestionMap, Role
 from ebbing.adapters.embedders.e5_weights import DIM, locate, read_weights
-from ebbing.adapters.embedders.question_map import QuestionMap
 
 LOGS = Path(__file__).parents[4] / "evals/data/life_unseen"
 
