@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,9 @@ HARMFUL = "harmful"
 RELATIONS = ("same", "richer", "replaces", "apart")
 _MESSAGE = re.compile(r"(\d+)\s*\[([^\]]+)\]\s*(.+)")
 _PAIR = re.compile(r"=\s*(\w+)\s*>\s*(\w+)\s+(\w+)$")
+HOWS = ("changed", "done", "dropped", "part")
+_CHANGE = re.compile(r"=(\d+)>(\d+) (\w+) (clear|context)|~(\d+)>(\d+)")
+_LEANING = re.compile(r"\?\s*([\d,]+)\s*@\s*(.+?)\s*::\s*(.+)")
 _DATED = re.compile(r"(\w+)\s*\[(\d{4}-\d\d-\d\d)\]\s*(.+)")
 
 
@@ -94,6 +98,27 @@ class LabelledTalk:
     """Of each message: one of `KINDS` where it is worth remembering, `harmful` where it would mislead, else empty."""
     questions: list[tuple[tuple[int, ...], str]] = field(default_factory=list)
     """Places of the messages that answer (none: it cannot be answered), question."""
+
+
+@dataclass(frozen=True)
+class LeaningQuestion:
+    """A question that hardly says what it is about, at the end of a later conversation."""
+
+    places: tuple[int, ...]
+    """Of the messages of the talk that answer it."""
+    before: tuple[str, ...]
+    """What is said right before it: a turn of the one who asks, and a reply or none."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """Whether a message ends what an earlier one told."""
+
+    how: str | None
+    """One of `HOWS`; None where it looks like an end and is none."""
+    is_clear: bool = True
+    """The two messages alone show it."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +294,63 @@ def read_people(path: Path) -> list[Person]:
         except (ValueError, IndexError, KeyError) as error:
             raise LabelError(f"{path.name}:{place}: {error!r}") from error
     return people
+
+
+def read_leaning(path: Path, talks: Mapping[str, LabelledTalk]) -> dict[str, list[LeaningQuestion]]:
+    """Return the leaning questions of a file by talk; none where there is no file.
+
+    Args:
+        talks: the talks that they are asked about, by id.
+
+    Raises:
+        LabelError: a line is not in the format, or names no message of a person.
+    """
+    found: dict[str, list[LeaningQuestion]] = {}
+    talk: LabelledTalk | None = None
+    for place, line in _lines(path) if path.exists() else ():
+        try:
+            if line.startswith("=="):
+                talk = talks[line[2:].strip()]
+                continue
+            match = _LEANING.fullmatch(line)
+            if match is None or talk is None:
+                raise LabelError("a leaning question has the wrong form")
+            places = _places(match[1], talk)
+            if any(talk.turns[answer].speaker == "assistant" for answer in places):
+                raise LabelError("the assistant answers nothing")
+            before = tuple(turn.strip() for turn in match[2].split(" | "))
+            found.setdefault(talk.id, []).append(LeaningQuestion(places, before, match[3]))
+        except (ValueError, KeyError) as error:
+            raise LabelError(f"{path.name}:{place}: {error!r}") from error
+    return found
+
+
+def read_changes(path: Path, talks: Mapping[str, LabelledTalk]) -> dict[str, dict[tuple[int, int], Change]]:
+    """Return the labelled pairs of places, the earlier first, by talk; none where there is no file.
+
+    Args:
+        talks: the talks of the same author, by id.
+
+    Raises:
+        LabelError: a line is not in the format, or ends a message that is not worth remembering.
+    """
+    changes: dict[str, dict[tuple[int, int], Change]] = {}
+    talk: LabelledTalk | None = None
+    for place, line in _lines(path) if path.exists() else ():
+        try:
+            if line.startswith("=="):
+                talk = talks[line[2:].strip()]
+                continue
+            match = _CHANGE.fullmatch(line)
+            if match is None or talk is None or match[3] not in {*HOWS, None}:
+                raise LabelError("a change has the wrong form")
+            earlier, later = _places(match[1] or match[5], talk)[0], _places(match[2] or match[6], talk)[0]
+            if not earlier < later or talk.labels[earlier] not in KINDS or talk.turns[later].speaker == "assistant":
+                raise LabelError("a person ends nothing here that is worth remembering")
+            changes.setdefault(talk.id, {})[earlier, later] = Change(match[3], match[4] != "context")
+        except (ValueError, KeyError) as error:
+            raise LabelError(f"{path.name}:{place}: {error!r}") from error
+    return changes
 
 
 def read_verdicts(path: Path) -> dict[str, list[JudgedMemory]]:

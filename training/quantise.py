@@ -15,11 +15,5 @@ def pack(matrix: NDArray[np.float32], scales: NDArray[np.float32]) -> NDArray[np
     return np.ascontiguousarray(numbers[..., 0::2] | (numbers[..., 1::2] << 4))
 
 
-def restore(packed: NDArray[np.uint8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the matrix that packed numbers and scales stand for."""
-    numbers = np.stack((packed & 15, packed >> 4), axis=-1).reshape(*packed.shape[:2], BLOCK).astype(np.float32)
-    return ((numbers - 8.0) * scales.reshape(*packed.shape[:2], 1)).reshape(len(packed), -1)
-
-
 def _numbers(blocks: NDArray[np.float32], scales: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.clip(np.round(blocks / scales) + 8.0, 0, 15)

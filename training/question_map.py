@@ -7,6 +7,7 @@ people say. What is stored keeps its vectors. `--judge` learns from some authors
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +18,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from ebbing.adapters.embedders.e5 import MAP_FILE_NAME
-from ebbing.recall.context.query_fallback import USER_QUESTION
 from training.embed import passages, questions
 from training.messages import spoken
-from training.parse import DATA, Turn, read_messages, read_people, read_talks
+from training.parse import DATA, Turn, read_leaning, read_messages, read_people, read_talks
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / MAP_FILE_NAME
 HELD = "w4,w5,q4,m7,m8,m12,m13,m14,m15,m16,m19,m20"
@@ -34,9 +34,8 @@ RATE = 1e-3
 DECAY = 0.1
 SEEDS = 4
 """The map is the mean of so many, each learned in another order."""
-LEANING_COPIES = 2
-"""How often a question is shown that stands at the end of a conversation: there are few."""
 RANKS = (1, 3, 10, 20)
+_SPEAKER = re.compile(r"^[^:：]{1,20}[:：]\s*")
 
 
 @dataclass
@@ -53,11 +52,11 @@ class Pool:
     posed: Tensor = field(default_factory=lambda: torch.empty(0))
     """Vectors of the questions as the embedder gives them without the map, shape (questions, 384)."""
 
-    def ask(self, question: str, right: list[int], *, copies: int = 1) -> None:
+    def ask(self, question: str, right: list[int]) -> None:
         """Add a question, if some text answers it."""
         if right:
-            self.questions += [question] * copies
-            self.right += [right] * copies
+            self.questions.append(question)
+            self.right.append(right)
 
     def is_right(self, places: Tensor) -> Tensor:
         """Return which texts answer some of the questions, shape (places, texts)."""
@@ -99,9 +98,8 @@ def _of_people() -> Iterator[Pool]:
             for letters, before, question in person.questions:
                 right = [places[letter] for letter in letters]
                 if before:
-                    text = before.partition(":" if question.isascii() else "：")[2].strip() or before
-                    closing = USER_QUESTION["en" if question.isascii() else "zh"]
-                    pool.ask(f"{text}\n{closing}{question}", right, copies=LEANING_COPIES)
+                    text = _SPEAKER.sub("", before)
+                    pool.ask(_behind(text, question), right)
                 else:
                     pool.ask(question, right)
         yield pool
@@ -110,12 +108,21 @@ def _of_people() -> Iterator[Pool]:
 def _of_labelled_talks() -> Iterator[Pool]:
     for path in sorted((DATA / "messages").glob("*.txt")):
         pool = Pool(path.stem)
-        for talk in read_messages(path):
+        talks = {talk.id: talk for talk in read_messages(path)}
+        leaning = read_leaning(DATA / "leaning" / path.name, talks)
+        for talk in talks.values():
             first = len(pool.texts)
             pool.texts += map(_stored, talk.turns)
             for turns, question in talk.questions:
                 pool.ask(question, [first + turn for turn in turns])
+            for each in leaning.get(talk.id, ()):
+                pool.ask(_behind(each.before[0], each.text), [first + turn for turn in each.places])
         yield pool
+
+
+def _behind(before: str, question: str) -> str:
+    """Return a question behind what its speaker said before it, as a search joins them."""
+    return f"{before}\n{question}"
 
 
 def _stored(turn: Turn) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EbbingError
+from ebbing.domain.filters.query import Query
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.index.index_entry import passage
 from ebbing.language.text.text_compression import full_text
@@ -124,7 +125,7 @@ class AnswerScores:
 
 
 async def read_answers(
-    reader: Reader, question: str, *, texts: Sequence[str], scores: Scores, options: AnswerOptions
+    reader: Reader, query: Query, *, texts: Sequence[str], scores: Scores, options: AnswerOptions
 ) -> AnswerScores:
     """Blend the reader's opinion into fused scores: score + weight · (log-odds − their mean).
 
@@ -132,12 +133,15 @@ async def read_answers(
     done in time, changes nothing and is reported.
 
     Args:
+        query: a question that leans on its conversation is read behind it.
         texts: the candidates as the reader sees them (`reader_text`), best first.
         scores: their fused scores, shape (len(texts),), in the same order.
     """
+    before = query.conversation.removesuffix(query.text).rstrip()
     try:
         with anyio.fail_after(options.timeout_seconds):
-            probabilities = np.array(await reader.answers(question, texts), dtype=np.float64)
+            answers = await reader.answers(query.text, texts, before=before)
+            probabilities = np.array(answers, dtype=np.float64)
     except TimeoutError:
         return _unread_scores(scores, f"the reader was not done within {1000 * options.timeout_seconds:.0f} ms")
     except EbbingError as error:

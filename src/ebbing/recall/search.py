@@ -91,9 +91,7 @@ async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResul
     if deps.reranker is not None:
         scores, failure = await _rerank(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"rerank": failure} if failure else {}
-    # The reader sees no dates and no conversation: where one of them decides, it would only disturb the order.
-    is_plain = query.is_complete and not (question.times.spans or query.conversation)
-    if deps.reader is not None and is_plain:
+    if deps.reader is not None and query.is_complete and not _names_a_time(shard, question, query=query):
         scores, failure = await _read_answers(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"reader": failure} if failure else {}
     ranked = rank(
@@ -117,6 +115,13 @@ async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResul
     if query.context_turns and hits:
         context_turns = await _load_context(deps.store, shard, ranked=ranked, scope=scope, mask=mask, query=query)
     return SearchResults(hits, failures, context_turns)
+
+
+def _names_a_time(shard: Shard, question: Question, *, query: Query) -> bool:
+    """Return whether a date decides: the reader sees none, and would only disturb the order."""
+    if question.times.spans or not query.conversation:
+        return bool(question.times.spans)
+    return bool(parse_query(replace(query, text=query.conversation), shard).times.spans)
 
 
 async def _load_shard(deps: SearchDeps, scope: Scope, *, query: Query) -> Shard:
@@ -226,7 +231,7 @@ async def _read_answers(
     best = best_rows(scores.total, mask, count=options.depth)
     rows, records = await _load_candidates(deps, shard, rows=best.tolist(), scope=scope, query=query)
     texts = await _reader_texts(deps, shard, rows=rows, records=records, scope=scope, mask=mask, query=query)
-    read = await read_answers(deps.reader, query.text, texts=texts, scores=scores.total[rows], options=options)
+    read = await read_answers(deps.reader, query, texts=texts, scores=scores.total[rows], options=options)
     if read.probabilities is None:
         return scores, read.failure
     total, probability = scores.total.copy(), np.full(len(scores.total), np.nan)

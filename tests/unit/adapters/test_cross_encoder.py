@@ -31,6 +31,15 @@ async def test_a_pair_is_judged_by_itself(reader: CrossEncoderReader) -> None:
     assert np.allclose(together, alone, atol=1e-5)
 
 
+def test_the_end_of_a_long_question_and_of_what_was_said_before_it_is_read(reader: CrossEncoderReader) -> None:
+    filler = " ".join(f"sentence number {number} says nothing at all." for number in range(60))
+    ends = (QUESTION, "When is the choir?")
+    questions = reader.read([("", f"{filler} {end}", MEMORIES[0]) for end in ends])
+    turns_before = reader.read([(f"{filler} {end}", "and that?", MEMORIES[0]) for end in ends])
+    for outputs in (questions, turns_before):
+        assert not np.allclose(outputs[0], outputs[1], atol=0.05)
+
+
 async def test_nothing_to_judge_is_no_error(reader: CrossEncoderReader) -> None:
     assert await reader.answers(QUESTION, []) == []
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from ebbing.adapters.readers.reader_weights import by_columns, eight_bit, read_tensors
+from ebbing.adapters.readers.reader_weights import by_columns, eight_bit, read_tensors, restored
 from training.graph import DATA, skeleton
-from training.quantise import restore
 
 LARGEST_INPUT = 255
 ZERO = 128
@@ -74,15 +73,15 @@ def product(inputs: NDArray[np.uint8], weights: NDArray[np.int8]) -> NDArray[np.
 @settings(deadline=None)
 @given(four_bits)
 def test_no_two_neighbouring_products_leave_16_bits(blocks: tuple[NDArray[np.uint8], NDArray[np.float32]]) -> None:
-    weights, _ = by_columns(*blocks)
+    weights, _ = by_columns(restored(*blocks))
     assert largest_sums(weights) <= LIMIT
 
 
 @settings(deadline=None)
 @given(four_bits)
 def test_a_weight_is_off_by_half_a_step_at_most(blocks: tuple[NDArray[np.uint8], NDArray[np.float32]]) -> None:
-    weights, scales = by_columns(*blocks)
-    exact = restore(*blocks).T
+    weights, scales = by_columns(restored(*blocks))
+    exact = restored(*blocks).T
     assert weights.shape == exact.shape
     assert (np.abs(weights * scales - exact) <= 0.501 * scales).all()
     assert np.isfinite(scales).all()

@@ -106,3 +106,20 @@ async def test_a_short_message_is_read_with_what_was_said_before_it() -> None:
     assert "Tom: at ten (when does the bicycle shop open?)" in seen
     assert "Tom: bicycle soon" in seen, "what was said a day before is another talk"
     assert any(text.startswith("Tom: bicycle long") and "(" not in text for text in seen)
+
+
+async def test_a_question_that_leans_is_read_with_what_its_speaker_said_before_it() -> None:
+    reader = FakeReader(answer=lambda _question, text: 0.9 if "film" in text else 0.02)
+    turns = [
+        {"role": "user", "content": "we talked about that red bicycle"},
+        {"role": "assistant", "content": "Yes?"},
+        {"role": "user", "content": "where was it again?"},
+    ]
+    async with AsyncMemory(components=build(path=None, embedder="none", reader=reader)) as memory:
+        for note in NOTES:
+            await memory.add(note, user_id="ines", infer=False)
+        answer = await memory.get_context(messages=turns, user_id="ines")
+        await memory.search("where was the red bicycle?", user_id="ines")
+    relevant = [item for item in answer["memories"] if item["group"] == "relevant"]
+    assert "film" in max(relevant, key=lambda item: item["score"])["memory"]
+    assert reader.before == ["we talked about that red bicycle", ""]

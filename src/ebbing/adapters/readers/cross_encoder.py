@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ebbing.adapters.embedders.e5 import BEGIN, END, E5Embedder, batches, open_session
 from ebbing.adapters.embedders.model_calls import clean, in_model_thread
-from ebbing.adapters.readers.reader_weights import eight_bit, read_tensors
+from ebbing.adapters.readers.reader_weights import Tensors, eight_bit, read_tensors
 
 Encode = Callable[[str], Sequence[int]]
 """Token ids of a clean text, without marks."""
@@ -46,36 +46,32 @@ _OUTPUT: Final = "answer"
 Floats = NDArray[np.float32]
 
 
-class CrossEncoderReader:
-    """Judges pairs of texts: some 5 ms of CPU for a pair of 45 tokens. Safe to use from many threads and tasks."""
+class PairLayers:
+    """Runs the layers of a reader on pairs of texts: some 5 ms of CPU for a pair of 45 tokens.
 
-    def __init__(self, embedder: E5Embedder, *, threads: int = 1) -> None:
-        """Load the bundled weights beside an embedder: some 100 ms, blocking.
+    Safe to use from many threads and tasks.
+    """
+
+    def __init__(self, embedder: E5Embedder, tensors: Tensors, *, threads: int = 1) -> None:
+        """Take the eight-bit weights, to run beside an embedder's word vectors.
 
         Raises:
-            EmbeddingError: the package data is missing, or onnxruntime cannot run it.
+            EmbeddingError: onnxruntime cannot run the graph.
         """
         self._embedder = embedder
-        tensors = eight_bit(read_tensors())
-        self.version = str(tensors.pop("version"))
-        self._segments = tensors.pop("segments").astype(np.float32)
-        self._tensors = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in tensors.items()}
+        self._segments = tensors["segments"].astype(np.float32)
+        self._tensors = {
+            name: onnxruntime.OrtValue.ortvalue_from_numpy(array)
+            for name, array in tensors.items()
+            if name != "segments"
+        }
         self._session = open_session("reader_skeleton.onnx", self._tensors, threads=threads, keeps_buffers=True)
-
-    async def answers(self, question: str, memories: Sequence[str]) -> list[float]:
-        """Return the probability that each memory answers the question."""
-        if not memories:
-            return []
-        texts = [("", question, memory) for memory in memories]
-        logits = await in_model_thread(partial(self.read, texts), line="query")
-        answers: list[float] = _shares(logits)[:, 1].tolist()
-        return answers
 
     def read(self, texts: Sequence[tuple[str, str, str]]) -> Floats:
         """Return the logits of "no" and "yes" for each pair, shape (len(texts), 2).
 
         Args:
-            texts: the turn before (may be empty), the question, the memory.
+            texts: what was said before (may be empty), the first text, the second.
         """
         encode = self._embedder.encode
         inputs = [reader_input(encode, _cleaned(three)) for three in texts]
@@ -97,9 +93,43 @@ class CrossEncoderReader:
         return rows
 
 
+class CrossEncoderReader:
+    """Judges questions and memories. Safe to use from many threads and tasks."""
+
+    def __init__(self, embedder: E5Embedder, *, threads: int = 1) -> None:
+        """Load the bundled weights beside an embedder: some 100 ms, blocking.
+
+        Raises:
+            EmbeddingError: the package data is missing, or onnxruntime cannot run it.
+        """
+        tensors = eight_bit(read_tensors())
+        self.version = str(tensors.pop("version"))
+        self._layers = PairLayers(embedder, tensors, threads=threads)
+
+    async def answers(self, question: str, memories: Sequence[str], *, before: str = "") -> list[float]:
+        """Return the probability that each memory answers the question; see `Reader`."""
+        if not memories:
+            return []
+        texts = [(before, question, memory) for memory in memories]
+        logits = await in_model_thread(partial(self._layers.read, texts), line="query")
+        answers: list[float] = _shares(logits)[:, 1].tolist()
+        return answers
+
+    def read(self, texts: Sequence[tuple[str, str, str]]) -> Floats:
+        """Return the logits of "no" and "yes" for each pair, shape (len(texts), 2).
+
+        Args:
+            texts: the turn before (may be empty), the question, the memory.
+        """
+        return self._layers.read(texts)
+
+
 def _cleaned(texts: tuple[str, str, str]) -> tuple[str, str, str]:
+    """Return the texts without what their tokens would lose anyway: all but an end, but both ends, but a beginning."""
     before, first, second = texts
-    return clean(before, _MAX_CHARACTERS), clean(first, _MAX_CHARACTERS), clean(second, _MAX_CHARACTERS)
+    if len(first) > _MAX_CHARACTERS:
+        first = f"{first[: _MAX_CHARACTERS // 2]} {first[-_MAX_CHARACTERS // 2 :]}"
+    return clean(before[-_MAX_CHARACTERS:]), clean(first), clean(second, _MAX_CHARACTERS)
 
 
 def _shares(logits: Floats) -> Floats:

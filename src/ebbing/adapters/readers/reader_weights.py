@@ -39,22 +39,27 @@ def read_tensors() -> Tensors:
     return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in tensors.items()}
 
 
-def eight_bit(tensors: Tensors) -> Tensors:
-    """Return the tensors with each four-bit matrix as an eight-bit matrix with a scale for each column."""
+def eight_bit(tensors: Tensors, *, added: Tensors | None = None) -> Tensors:
+    """Return the tensors with each four-bit matrix as an eight-bit matrix with a scale for each column.
+
+    Args:
+        tensors: what the package data hold.
+        added: matrices, shape (outputs, inputs), by the names of those that they are added to; the rest stays.
+    """
     converted = dict(tensors)
     for name in tensors:
         scales = name.removesuffix(_WEIGHT) + _SCALES
         if scales in tensors:
             blocks = tensors[name].astype(np.uint8, copy=False)
-            converted[name], converted[scales] = by_columns(blocks, tensors[scales].astype(np.float32, copy=False))
+            matrix = restored(blocks, tensors[scales].astype(np.float32, copy=False))
+            if added is not None and name in added:
+                matrix += added[name].astype(np.float32, copy=False)
+            converted[name], converted[scales] = by_columns(matrix)
     return converted
 
 
-def by_columns(packed: NDArray[np.uint8], scales: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return a matrix of whole numbers, shape (inputs, outputs), and the scale of each output.
-
-    Processors without VNNI multiply two neighbouring weights by inputs of up to 255 and add both products in 16 bits,
-    where a sum above 32,767 is cut. So no two neighbours of one sign sum to more than 128: 128 · 255 = 32,640.
+def restored(packed: NDArray[np.uint8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the matrix that four-bit blocks stand for, shape (outputs, inputs).
 
     Args:
         packed: two numbers a byte, shape (outputs, blocks, 16).
@@ -65,8 +70,20 @@ def by_columns(packed: NDArray[np.uint8], scales: NDArray[np.float32]) -> tuple[
     numbers[..., 1] = packed >> 4
     numbers -= 8.0
     numbers *= scales.reshape(*packed.shape[:2], 1, 1)
-    pairs = numbers.reshape(len(packed), -1, 2)
+    return numbers.reshape(len(packed), -1)
+
+
+def by_columns(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return a matrix of whole numbers, shape (inputs, outputs), and the scale of each output.
+
+    Processors without VNNI multiply two neighbouring weights by inputs of up to 255 and add both products in 16 bits,
+    where a sum above 32,767 is cut. So no two neighbours of one sign sum to more than 128: 128 · 255 = 32,640.
+
+    Args:
+        matrix: shape (outputs, inputs), with an even number of inputs.
+    """
+    pairs = matrix.reshape(len(matrix), -1, 2)
     largest = np.maximum(np.abs(pairs).max(axis=(1, 2)), np.abs(pairs[..., 0] + pairs[..., 1]).max(axis=1))
     by_output = np.maximum(largest / LARGEST_PAIR, _SMALLEST_SCALE).astype(np.float32)
-    whole = np.rint(pairs.reshape(len(packed), -1) / by_output[:, None]).astype(np.int8)
+    whole = np.rint(matrix / by_output[:, None]).astype(np.int8)
     return np.ascontiguousarray(whole.T), by_output

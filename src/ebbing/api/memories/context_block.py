@@ -151,7 +151,7 @@ class ContextBlocks:
 
         async def look(text: str, conversation: str = "") -> Sequence[Hit]:
             query = replace(base_query, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
-            query.is_complete = talk is None or talk.is_said_by(text)
+            query.is_complete = talk is None or bool(conversation) or talk.is_said_by(text)
             return (await search(deps, scope, query=query)).hits
 
         return look

@@ -43,7 +43,8 @@ class Query:
     default_timezone: tzinfo = UTC
     """What stands for that clock where it is not known."""
     is_complete: bool = True
-    """The text says all that is asked: False for a conversation, and for a question that leans on one."""
+    """The text, with `conversation`, says all that is asked: False for turns alone, and for a question without the
+    conversation that it leans on."""
     conversation: str = ""
     """What was said before the question and the question: searched for beside it, where it leans on that."""
 

@@ -21,6 +21,12 @@ class Reader(Protocol):
         """Names the trained weights."""
         ...
 
-    async def answers(self, question: str, memories: Sequence[str]) -> list[float]:
-        """Return, for each memory, the probability in [0, 1] that it answers the question."""
+    async def answers(self, question: str, memories: Sequence[str], *, before: str = "") -> list[float]:
+        """Return, for each memory, the probability in [0, 1] that it answers the question.
+
+        Args:
+            question: what is asked.
+            memories: texts.
+            before: what was said right before the question, which may say what it is about.
+        """
         ...

@@ -16,6 +16,7 @@ from ebbing.domain.errors import EbbingError
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role, content_hash
+from ebbing.language.signals.talk_signs import shows
 from ebbing.language.signals.vague_questions import is_weak, leans
 from ebbing.language.text.analyzer import wants_advice
 from ebbing.language.text.detect_language import detect
@@ -125,8 +126,9 @@ async def search_with_fallback(talk: ConversationQuery, look: SearchFn, *, optio
        not lean, the last turns with it behind them, and the latest of them that name a topic, each for itself;
     3. the question as the rewriter puts it, and its clauses.
 
-    A question that leans comes last of all by itself. Where no step is good enough, the one with the best score
-    counts. A step after the first that fails leaves what was found before it.
+    A question that leans comes last of all by itself, unless it names no topic and its conversation does. Where no
+    step is good enough, the one with the best score counts. A step after the first that fails leaves what was found
+    before it.
     """
     if not _names_topic(talk, options):
         options = replace(options, policy=replace(options.policy, min_score=options.policy.topicless_min_score))
@@ -158,7 +160,11 @@ def _steps(talk: ConversationQuery, options: FallbackOptions) -> list[_Step]:
     if _spoken(talk, options.turns):
         leaning = [partial(_by_both if leans(talk.question) else _by_conversation, options=options)]
         leaning += [] if options.rewriter is None else [partial(_by_rewrite, options=options)]
-    return [*leaning, question] if leaning and leans(talk.question) else [question, *leaning]
+    if not (leaning and leans(talk.question)):
+        return [question, *leaning]
+    is_of_itself = shows("self", talk.question)  # "what do you know about me?" leans on nothing
+    needs_topic = is_weak(talk.question) and not is_of_itself
+    return leaning if needs_topic and _names_topic(talk, options) else [*leaning, question]
 
 
 async def _by_question(talk: ConversationQuery, look: SearchFn, *, options: FallbackOptions) -> FallbackResult:

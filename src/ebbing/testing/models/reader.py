@@ -21,9 +21,12 @@ class FakeReader:
         self, *, answer: Callable[[str, str], float] = lambda _question, _memory: 0.5, is_failing: bool = False
     ) -> None:
         self._answer, self._is_failing = answer, is_failing
+        self.before: list[str] = []
+        """What was said before each question, in order."""
 
-    async def answers(self, question: str, memories: Sequence[str]) -> list[float]:
-        """Return a probability for each memory."""
+    async def answers(self, question: str, memories: Sequence[str], *, before: str = "") -> list[float]:
+        """Return a probability for each memory, whatever was said before."""
         if self._is_failing:
             raise EmbeddingError("the fake reader was told to fail")
+        self.before.append(before)
         return [self._answer(question, memory) for memory in memories]

@@ -112,11 +112,24 @@ async def test_a_rewrite_is_asked_for_only_when_both_cheaper_steps_found_nothing
     assert unused.requests == []
 
 
-async def test_the_question_alone_comes_last_when_it_is_weak() -> None:
+async def test_a_weak_question_is_not_searched_for_by_itself_where_its_conversation_names_a_topic() -> None:
     shelf = Shelf({"用户问题": 0.1})
     found = await search_with_fallback(WEAK, shelf.look, options=FallbackOptions(rewriter=FakeQueryRewriter("状态")))
     assert found.rung is QueryStrategy.NONE
     assert found.hits == ()
+    assert shelf.queries == ["我昨晚失眠了\n你今天有什么不一样？", "状态"]
+
+
+@pytest.mark.parametrize("question", ["what do you know about me?", "who am i?", "你知道我什么？"])
+async def test_a_question_about_the_one_who_asks_is_searched_for_by_itself_as_well(question: str) -> None:
+    shelf = Shelf({})
+    await search_with_fallback(ConversationQuery(question, BEFORE), shelf.look, options=FallbackOptions())
+    assert question in shelf.queries
+
+
+async def test_the_question_alone_comes_last_where_its_conversation_names_no_topic_either() -> None:
+    shelf, talk = Shelf({"用户问题": 0.1}), ConversationQuery("你今天有什么不一样？", (Message("嗯嗯"),))
+    await search_with_fallback(talk, shelf.look, options=FallbackOptions(rewriter=FakeQueryRewriter("状态")))
     assert shelf.queries[-2:] == ["状态", "你今天有什么不一样？"]
 
 
