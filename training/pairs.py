@@ -56,10 +56,7 @@ class Pairs:
             Question(
                 each.author,
                 np.array(
-                    [
-                        self._add(*reader_input(carrier.encode, (each.before, each.question, text)))
-                        for text in each.texts
-                    ]
+                    [self.add(*reader_input(carrier.encode, (each.before, each.question, text))) for text in each.texts]
                 ),
                 np.array(each.labels),
             )
@@ -71,7 +68,7 @@ class Pairs:
         return [
             Message(
                 each.author,
-                (self._add(*_message_input(each.before, each)), self._add(*_message_input("", each))),
+                (self.add(*_message_input(each.before, each)), self.add(*_message_input("", each))),
                 KINDS.index(each.kind) if each.kind else -1,
             )
             for each in labelled
@@ -106,7 +103,7 @@ class Pairs:
         for begin in range(0, len(order), size):
             yield order[begin : begin + size]
 
-    def _add(self, ids: list[int], first_length: int) -> int:
+    def add(self, ids: list[int], first_length: int) -> int:
         self._ids.append(ids[:MAX_TOKENS])
         self._first_lengths.append(first_length)
         return len(self._ids) - 1

@@ -14,6 +14,7 @@ from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
+from ebbing.ports.models.change_model import ChangeModel
 from ebbing.ports.models.embedder import Embedder
 from ebbing.ports.models.salience import SalienceModel
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
@@ -51,6 +52,8 @@ class AddDeps:
     """Makes the vectors of texts that are stored without, where vectors may come later."""
     salience: SalienceModel | None = None
     """Judges what is worth remembering of messages that no rule reads, if there is one for the embedder."""
+    change_model: ChangeModel | None = None
+    """Judges which quotations a message leaves without ground, if there is one for the embedder."""
 
     async def vectors(self, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
         """Return the vectors of texts; None for those that could not be embedded.

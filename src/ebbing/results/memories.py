@@ -280,6 +280,8 @@ class ExplainAnswer(MemoryItem):
     deleted_at: str | None
     delete_reason: str | None
     superseded_by: str | None
+    related_ids: list[str]
+    """Of messages that put it in doubt, of what it ended or may end, and of what ended it before it was stored."""
     history: list[HistoryItem]
 
 

@@ -132,8 +132,9 @@ async def _about_reader(components: Components, *, failure: str | None) -> Findi
         return _finding("reader", "off", detail="the embedder cannot load: scores alone order what is found")
     reader, salience = await components.reader.get(), await components.reader.salience()
     if reader is not None:
-        noticing = "" if salience is None else f", salience {salience.version}"
-        return _finding("reader", "on", detail=f"version {reader.version}{noticing}")
+        models = {"salience": salience, "changes": await components.reader.change_model()}
+        others = "".join(f", {name} {model.version}" for name, model in models.items() if model is not None)
+        return _finding("reader", "on", detail=f"version {reader.version}{others}")
     notes = components.reader.notes
     return _finding("reader", "off", detail=f"{notes[-1] if notes else 'none is set'}: rules alone read what is said")
 

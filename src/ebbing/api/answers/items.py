@@ -208,6 +208,7 @@ def explained_item(
         "deleted_at": _iso(record.deleted_at),
         "delete_reason": record.delete_reason,
         "superseded_by": record.superseded_by,
+        "related_ids": [*record.related_ids],
         "history": [history_item(entry) for entry in history],
     }
 

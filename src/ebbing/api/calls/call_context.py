@@ -82,6 +82,7 @@ class CallContext:
                 zone=zone_of(self.settings.timezone),
                 deferred_embedder=components.following if self.settings.defer_embeddings else None,
                 salience=salience,
+                change_model=await components.reader.change_model(),
             )
             self._add_deps = deps
         return deps if change is None else replace(deps, store=self.store.within(change))

@@ -1,7 +1,7 @@
 """A person's own words as a memory: who said it, and the words in quotation marks.
 
 What no rule reads for sure stays in the words of the person. Such a memory names nobody wrongly and invents nothing. It
-says nothing that can be compared: it ends nothing, and nothing ends it.
+says nothing that can be compared: it ends nothing, and no rule ends it. A later message may put it in doubt.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ is said again, the doubt is gone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -29,7 +30,8 @@ from ebbing.language.text.numbers import numbered
 from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.sentences import sentences
 from ebbing.ports.stores.memory_store import Change, Insert, MemoryStore, Revise
-from ebbing.remember.facts.new_fact import KnownMemory
+from ebbing.privacy.guarding.trust import may_change
+from ebbing.remember.facts.new_fact import KnownMemory, trust_of
 from ebbing.remember.reconcile.candidates import known_before, owner_scope
 
 REASON: Final = "something that was said later may have changed it"
@@ -49,19 +51,21 @@ _STAYS: Final = frozenset({"hometown", "birthday", "birth_year", "name", "age"})
 _MIN_SHARED: Final = 2
 _NO_THING: Final = frozenset({"pleas", "thank", "听到", "看到", "知道", "听起"})
 """Stems, and pairs of characters, that name no thing."""
+_PASTED: Final = re.compile(r"\s*【")
+"""How a notice begins that somebody sent on: it is not about what they told."""
 _MAX_CHARS: Final = 600
 """Characters of a message that are looked at."""
 
 
-async def doubts(
+async def doubted_by_rules(
     store: MemoryStore,
     episodes: Sequence[Insert],
     *,
     scope: Scope,
     now: datetime,
     besides: Collection[str],
-) -> list[Change]:
-    """Return the changes that note which memories the messages put in doubt, without those `besides`."""
+) -> dict[str, str]:
+    """Return the id of the message by the id of each memory that it puts in doubt, without those `besides`."""
     doubted: dict[str, str] = {}
     for message in (episode.record for episode in episodes):
         text = _statements_in(message)
@@ -69,12 +73,52 @@ async def doubts(
             continue
         for memory in await known_before(store, message, scope=scope, now=now):
             memory_id = memory.record.id
-            if memory_id not in besides and puts_in_doubt(text, memory):
+            may_doubt = memory_id not in besides and outranks(message, memory.record)
+            if may_doubt and puts_in_doubt(text, memory):
                 doubted.setdefault(memory_id, message.id)
+    return doubted
+
+
+async def with_doubts(
+    store: MemoryStore, changes: Sequence[Change], *, doubted: Mapping[str, str], scope: Scope
+) -> list[Change]:
+    """Return the changes, with those that note which memories are in doubt; a new one is in doubt from the start.
+
+    Args:
+        changes: what is to be written anyway.
+        doubted: the id of the message by the id of the memory.
+    """
     if not doubted:
-        return []
-    records = await store.get(owner_scope(scope), list(doubted))
-    return [_noted(record, doubted[record.id]) for record in records if DOUBTED not in record.tags]
+        return list(changes)
+    noted: list[Change] = []
+    stored = dict(doubted)
+    for change in changes:
+        new = change
+        if isinstance(change, Insert | Revise):
+            message_id = stored.pop(change.record.id, None)
+            if message_id is not None and isinstance(change, Insert):
+                new = replace(change, record=_noted(change.record, message_id))
+        noted.append(new)
+    for record in await store.get(owner_scope(scope), list(stored)):
+        if DOUBTED not in record.tags:
+            revised = replace(_noted(record, doubted[record.id]), version=record.version + 1)
+            noted.append(Revise(revised, Event.UPDATE, reason=REASON))
+    return noted
+
+
+def outranks(message: MemoryRecord, memory: MemoryRecord) -> bool:
+    """Return whether the word that a message rests on may change a memory: a document changes nothing of the user's."""
+    return may_change(trust_of(message), trust_of(memory))
+
+
+def states_something(message: MemoryRecord) -> bool:
+    """Return whether somebody states something in a message that is not held back."""
+    return bool(_statements_in(message).strip())
+
+
+def bears_on_health(record: MemoryRecord) -> bool:
+    """Return whether a memory tells of health or of what may be eaten."""
+    return not _HEALTH.isdisjoint(record.tags)
 
 
 def puts_in_doubt(text: str, memory: KnownMemory) -> bool:
@@ -92,7 +136,7 @@ def puts_in_doubt(text: str, memory: KnownMemory) -> bool:
     content = _content(text, language)
     is_of_the_same = _is_of_the_same(text, memory, language=language)
     safety = memory.claim.about.safety
-    if safety or not _HEALTH.isdisjoint(record.tags):
+    if safety or bears_on_health(record):
         words = content | words_of(normalise(text), changes())
         is_named = bool(safety) and safety <= words
         return is_named and is_of_the_same and shows("over", text)
@@ -112,7 +156,7 @@ def puts_in_doubt(text: str, memory: KnownMemory) -> bool:
 
 def _statements_in(message: MemoryRecord) -> str:
     """Return what somebody states, without their questions and conditions; nothing of what is held back."""
-    if message.role is not Role.USER or QUARANTINED in message.tags:
+    if message.role is not Role.USER or QUARANTINED in message.tags or _PASTED.match(message.content):
         return ""
     read = sentences(message.content[:_MAX_CHARS])
     stated = (sentence.text for sentence in read if not sentence.asks)
@@ -163,11 +207,5 @@ def _is_of_the_same(text: str, memory: KnownMemory, *, language: str) -> bool:
     return not (shows("others", text) or others_in(text, pack))
 
 
-def _noted(record: MemoryRecord, message_id: str) -> Revise:
-    noted = replace(
-        record,
-        version=record.version + 1,
-        tags=(*record.tags, DOUBTED),
-        related_ids=(*record.related_ids, message_id),
-    )
-    return Revise(noted, Event.UPDATE, reason=REASON)
+def _noted(record: MemoryRecord, message_id: str) -> MemoryRecord:
+    return replace(record, tags=(*record.tags, DOUBTED), related_ids=(*record.related_ids, message_id))

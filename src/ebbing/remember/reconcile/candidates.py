@@ -29,6 +29,8 @@ MAX_RECENT: Final = 3
 """The last memories, which are looked at where something is new or over: it may be what was spoken of."""
 MAX_LOOKED_AT: Final = 100
 """Memories that a message may put in doubt."""
+MAX_NEAR_IN: Final = 5_000
+"""Newest memories that a message is compared with by its vector."""
 MIN_SIMILARITY: Final = 0.5
 """Calibrated similarity from which a memory is looked at."""
 
@@ -66,7 +68,7 @@ async def find_candidates(
     A scope that names a user or an agent reaches over its runs: what was said in another session is known.
     """
     shard = await store.shard(scope)
-    current = _current(shard, scope, now=now)
+    current = current_rows(shard, scope, now=now)
     always_rows = _rows_of(shard, always, mask=current)
     rows_by_fact: list[dict[int, float]] = []
     ids: dict[str, None] = {}
@@ -101,13 +103,28 @@ async def known_before(
     actor = 0
     if message.actor is not None:
         actor = shard.actors.find(message.actor)
-    mask = _current(shard, scope, now=now)
+    mask = current_rows(shard, scope, now=now)
     mask &= shard.actor == actor
     mask &= shard.created < micros(message.created_at)
     rows = np.flatnonzero(mask)[-MAX_LOOKED_AT:]
     ids = [shard.ids[row] for row in rows]
     memories = await _known_memories(store, shard, ids=ids, scope=scope)
     return list(memories.values())
+
+
+async def vectors_of_newest(
+    store: MemoryStore, *, model_id: str, scope: Scope, now: datetime
+) -> tuple[list[str], NDArray[np.float32]]:
+    """Return the ids and vectors, shape (ids, dim), of the newest current memories of an owner.
+
+    Args:
+        model_id: of the embedder whose vectors are meant; where those of the store are another's, there are none.
+    """
+    shard = await store.shard(scope)
+    if shard.model_id != model_id:
+        return [], np.zeros((0, shard.dim), np.float32)
+    rows = np.flatnonzero(current_rows(shard, scope, now=now) & shard.embedded)[-MAX_NEAR_IN:]
+    return [shard.ids[row] for row in rows], shard.vectors[rows]
 
 
 def _rows_of(shard: Shard, memory_ids: Sequence[str], *, mask: NDArray[np.bool_]) -> list[int]:
@@ -169,7 +186,8 @@ def owner_scope(scope: Scope) -> Scope:
     return replace(scope, run_id=None) if scope.run_id and (scope.user_id or scope.agent_id) else scope
 
 
-def _current(shard: Shard, scope: Scope, *, now: datetime) -> NDArray[np.bool_]:
+def current_rows(shard: Shard, scope: Scope, *, now: datetime) -> NDArray[np.bool_]:
+    """Return which rows are memories within the scope that neither are over nor have expired."""
     moment = micros(now)
     current: NDArray[np.bool_] = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY))
     current &= (shard.valid_to > moment) & (shard.expires > moment)

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 
 from ebbing.domain.conflict.decision import Decision, Ignore, Keep, closed_by
 from ebbing.domain.errors import ConflictError
-from ebbing.domain.memory.record import QUARANTINED, Kind, type_of_tags
+from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, type_of_tags
 from ebbing.index.index_entry import IndexEntry
 from ebbing.ports.stores.memory_store import Change, Insert, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
-from ebbing.remember.facts.doubts import doubts
+from ebbing.remember.facts.doubts import doubted_by_rules, with_doubts
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import NewFact
+from ebbing.remember.facts.outdated_quotations import OutdatedQuotations
 from ebbing.remember.reconcile.apply_decisions import to_changes
 from ebbing.remember.reconcile.candidates import CandidateSet, find_candidates, owner_scope, refresh_candidates
 from ebbing.remember.reconcile.decide import LlmProposal, decide
@@ -91,13 +92,15 @@ class _Commit:
     statement: Statement | None = None
     advice: _LlmAdvice | None = None
     """None until the model was asked. Later it counts only for memories that are still as the model saw them."""
+    outdated: OutdatedQuotations | None = None
+    """None until the first attempt."""
 
     async def attempt(self, *, is_last: bool) -> Committed | None:
         """Decide and write; None where messages were deleted while they were read, and their facts are left out."""
         store, scope, now = self.deps.store, self.context.scope, self.context.now
         deleted = deleted_episodes(self.known_messages.episodes, now=now)
         if not self.facts and not self.known_messages.products:
-            changes: list[Change] = [*deleted, *self._messages(()), *await self._doubts(())]
+            changes: list[Change] = await self._with_doubts([*deleted, *self._messages(())])
             return await self._write(changes, (), expected_generation=None)
         candidates = await self._candidates()
         facts = await self.known_messages.drop_erased_sources(store, self.facts, scope=scope)
@@ -117,15 +120,28 @@ class _Commit:
         decided = zip(self.facts, decisions, strict=True)
         changes += to_changes(decided, candidates=current, now=now, wordings=advice.wordings)
         changes += await self.known_messages.withdrawn(store, decisions=decisions, scope=scope, now=now)
-        changes += await self._doubts(changes)
+        changes = await self._with_doubts(changes)
         generation = None if is_last else candidates.generation
         return await self._write(changes, decisions, expected_generation=generation)
 
-    async def _doubts(self, changes: Sequence[Change]) -> list[Change]:
-        """Return what notes the memories that the messages put in doubt, beside those that change anyway."""
-        scope, now = self.context.scope, self.context.now
+    async def _with_doubts(self, changes: Sequence[Change]) -> list[Change]:
+        """Return the changes with what notes the memories that new messages put in doubt, beside those that change."""
+        store, scope, now = self.deps.store, self.context.scope, self.context.now
         changed = {change.record.id for change in changes if isinstance(change, Revise)}
-        return await doubts(self.deps.store, self.episodes, scope=scope, now=now, besides=changed)
+        inserts = [change for change in changes if isinstance(change, Insert)]
+        messages = [insert for insert in inserts if self._is_new_message(insert.record)]
+        memories = [insert for insert in inserts if insert.record.kind is Kind.MEMORY]
+        doubted = await doubted_by_rules(store, messages, scope=scope, now=now, besides=changed)
+        if self.outdated is None:
+            self.outdated = OutdatedQuotations(store, self.deps.change_model)
+        besides = {*changed, *doubted}
+        doubted |= await self.outdated.find(messages, new_memories=memories, scope=scope, now=now, besides=besides)
+        return await with_doubts(store, changes, doubted=doubted, scope=scope)
+
+    def _is_new_message(self, record: MemoryRecord) -> bool:
+        """Return whether a record is one of the messages, and was not stored before in the same words."""
+        is_own = any(record.id == episode.record.id for episode in self.episodes)
+        return is_own and self.known_messages.repeated_ids.isdisjoint(record.provenance.source_ids)
 
     def _messages(self, decisions: Sequence[Decision]) -> list[Insert]:
         """Return the messages as they are to be stored, given what became of what they say."""

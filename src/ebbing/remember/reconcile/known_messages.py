@@ -31,7 +31,9 @@ class KnownMessages:
     """The stored messages among those of a call, and the memories that they led to."""
 
     repeated: frozenset[int] = frozenset()
-    """Places of messages that are stored in just these words."""
+    """Places of messages that are stored in just these words …"""
+    repeated_ids: frozenset[str] = frozenset()
+    """… and their ids, as the caller named them."""
     memories: tuple[MemoryRecord, ...] = ()
     """The current memories that those led to."""
     episodes: tuple[MemoryRecord, ...] = ()
@@ -117,6 +119,7 @@ def _sorted_out(
     current = [memory for memory in memories if memory.valid_to is None and memory.is_active]
     return KnownMessages(
         repeated=frozenset(places[message_id] for message_id in same),
+        repeated_ids=frozenset(same),
         memories=tuple(_from(current, same)),
         episodes=tuple(chain.from_iterable(episodes[message_id] for message_id in edited)),
         sources=frozenset(edited),

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
 
 from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError, MissingExtraError
+from ebbing.ports.models.change_model import ChangeModel
 from ebbing.ports.models.embedder import Embedder
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
@@ -266,50 +267,65 @@ def _endpoint(settings: Settings) -> Reranker:
 
 
 @dataclass(slots=True)
+class _Lazy(Generic[_Model]):
+    """A model that is loaded when it is first needed."""
+
+    model: _Model | None = None
+    is_made: bool = False
+
+
+@dataclass(slots=True)
 class ReaderSlot:
     """The trained models of one memory beside the bundled embedder, made when they are first needed.
 
-    The reader judges answers and shares the embedder's word vectors. The salience model judges messages by theirs.
+    The reader judges answers and shares the embedder's word vectors, and so does the change model with its pairs of
+    messages. The salience model judges messages by their vectors.
     """
 
     settings: Settings
     embedder: EmbedderSlot
     notes: list[str] = field(default_factory=list)
     """Why there are none."""
-    _is_made: bool = False
-    _reader: Reader | None = None
-    _is_salience_made: bool = False
-    _salience: SalienceModel | None = None
+    _reader: _Lazy[Reader] = field(default_factory=_Lazy)
+    _salience: _Lazy[SalienceModel] = field(default_factory=_Lazy)
+    _change_model: _Lazy[ChangeModel] = field(default_factory=_Lazy)
 
     async def get(self) -> Reader | None:
         """Return the reader; None where it is switched off, or the embedder is not the bundled one."""
-        if not self._is_made:
-            self._reader = await self._make()
-            self._is_made = True
-        return self._reader
+
+        def load(embedder: E5Embedder) -> Reader:
+            from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
+
+            return CrossEncoderReader(embedder)
+
+        return await self._load_once(self._reader, load)
 
     async def salience(self) -> SalienceModel | None:
         """Return the salience model; None where it is switched off, or the embedder is not the bundled one."""
-        if not self._is_salience_made:
-            self._salience = await self._make_salience()
-            self._is_salience_made = True
-        return self._salience
 
-    async def _make(self) -> Reader | None:
-        embedder = await self._bundled_embedder()
-        if embedder is None:
-            return None
-        from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
+        def load(embedder: E5Embedder) -> SalienceModel:
+            from ebbing.adapters.readers.salience_heads import SalienceHeads
 
-        return await self._loaded(partial(CrossEncoderReader, embedder))
+            return SalienceHeads(embedder.model_id)
 
-    async def _make_salience(self) -> SalienceModel | None:
-        embedder = await self._bundled_embedder()
-        if embedder is None:
-            return None
-        from ebbing.adapters.readers.salience_heads import SalienceHeads
+        return await self._load_once(self._salience, load)
 
-        return await self._loaded(partial(SalienceHeads, embedder.model_id))
+    async def change_model(self) -> ChangeModel | None:
+        """Return the change model; None where it is switched off, or the embedder is not the bundled one."""
+
+        def load(embedder: E5Embedder) -> ChangeModel:
+            from ebbing.adapters.readers.change_model import BundledChangeModel
+
+            return BundledChangeModel(embedder)
+
+        return await self._load_once(self._change_model, load)
+
+    async def _load_once(self, lazy: _Lazy[_Model], load: Callable[[E5Embedder], _Model]) -> _Model | None:
+        if not lazy.is_made:
+            embedder = await self._bundled_embedder()
+            lazy.model = None if embedder is None else await self._loaded(partial(load, embedder))
+            lazy.is_made = True
+        return lazy.model
 
     async def _loaded(self, load: Callable[[], _Model]) -> _Model | None:
         try:
@@ -337,9 +353,20 @@ class ReaderSlot:
 
 
 def reader_slot(
-    settings: Settings, embedder: EmbedderSlot, *, reader: Reader | None = None, salience: SalienceModel | None = None
+    settings: Settings,
+    embedder: EmbedderSlot,
+    *,
+    reader: Reader | None = None,
+    salience: SalienceModel | None = None,
+    change_model: ChangeModel | None = None,
 ) -> ReaderSlot:
     """Return a slot for the bundled models, or one that holds what was made elsewhere and nothing else."""
-    if reader is None and salience is None:
+    if reader is None and salience is None and change_model is None:
         return ReaderSlot(settings, embedder)
-    return ReaderSlot(settings, embedder, _is_made=True, _reader=reader, _is_salience_made=True, _salience=salience)
+    return ReaderSlot(
+        settings,
+        embedder,
+        _reader=_Lazy(reader, is_made=True),
+        _salience=_Lazy(salience, is_made=True),
+        _change_model=_Lazy(change_model, is_made=True),
+    )

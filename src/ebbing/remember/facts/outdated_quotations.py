@@ -1,0 +1,244 @@
+"""Quotations that a later message leaves without ground, as a trained model judges the two.
+
+What no rule reads is kept in the words of the person (`extraction.salient_words`), and is compared with nothing. So the
+model reads each message beside the quotations nearest to it. What it thinks is over is put in doubt, as the rules do
+with what they have read (`doubts`): it stays, and is not told as what holds now.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import EbbingError
+from ebbing.domain.memory.record import DOUBTED, NOTICED, QUARANTINED, MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import passage
+from ebbing.language.text.quotation import quoted_words
+from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
+from ebbing.ports.stores.memory_store import Insert, MemoryStore
+from ebbing.remember.facts.doubts import bears_on_health, outranks, states_something
+from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
+
+LEAST: Final = 0.5
+"""Probability from which a quotation is put in doubt …"""
+LEAST_OF_HARM: Final = 0.7
+"""… and one that warns of lasting harm (tag `health`): where it is missing, somebody may be hurt."""
+MAX_NEAR: Final = 6
+"""Quotations nearest to a message that it is read beside."""
+SECONDS: Final = 5.0
+"""How long the model may take for a call; then nothing is put in doubt."""
+_MAX_LOOKED_AT: Final = 24
+"""Memories nearest to a message among which those are."""
+_AT_ONCE: Final = 256
+"""Messages that are compared with all memories at once."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithVector:
+    """A message or a quotation, with its vector."""
+
+    record: MemoryRecord
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A quotation, and a message that may leave it without ground."""
+
+    quotation: _WithVector
+    message: _WithVector
+    before: str
+    """What was said before the message."""
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Names what is judged: a quotation in one wording, and a message."""
+        record = self.quotation.record
+        return record.id, record.version, self.message.record.id
+
+    @property
+    def least(self) -> float:
+        """The probability from which the quotation is put in doubt."""
+        return LEAST_OF_HARM if bears_on_health(self.quotation.record) else LEAST
+
+    @property
+    def texts(self) -> EarlierAndLater:
+        """Both as the model sees them."""
+        quotation, message = self.quotation, self.message
+        return EarlierAndLater(
+            earlier=passage(quotation.record),
+            later=passage(message.record),
+            before=self.before,
+            earlier_vector=quotation.vector,
+            later_vector=message.vector,
+        )
+
+
+@dataclass(slots=True)
+class OutdatedQuotations:
+    """Finds what some new messages leave without ground; what was judged once is not judged again."""
+
+    store: MemoryStore
+    model: ChangeModel | None
+    _judged: dict[tuple[str, int, str], float] = field(default_factory=dict)
+
+    async def find(
+        self,
+        messages: Sequence[Insert],
+        *,
+        new_memories: Sequence[Insert],
+        scope: Scope,
+        now: datetime,
+        besides: Collection[str],
+    ) -> dict[str, str]:
+        """Return the id of the message by the id of each quotation that it leaves without ground.
+
+        Args:
+            messages: what was said, in order, with vectors.
+            new_memories: what is made of them, and not stored yet.
+            besides: memories that change anyway.
+        """
+        model = self.model
+        if model is None:
+            return {}
+        stating: list[_WithVector] = []
+        turns_before: list[str] = []
+        before = ""
+        for message in _with_vectors(messages, model.model_id):
+            if states_something(message.record):
+                stating.append(message)
+                turns_before.append(before)
+            before = _text_before(message.record)
+        if not stating:
+            return {}
+        new = [each for each in _with_vectors(new_memories, model.model_id) if _is_open_to_doubt(each.record)]
+        near = await self._near(stating, new, model_id=model.model_id, scope=scope, now=now)
+        pairs: list[_Pair] = []
+        for message, before, quotations in zip(stating, turns_before, near, strict=True):
+            for quotation in quotations:
+                pair = _Pair(quotation, message, before)
+                if quotation.record.id not in besides:
+                    pairs.append(pair)
+        return await self._judge(model, pairs)
+
+    async def _near(
+        self,
+        messages: Sequence[_WithVector],
+        new: Sequence[_WithVector],
+        *,
+        model_id: str,
+        scope: Scope,
+        now: datetime,
+    ) -> list[list[_WithVector]]:
+        """Return for each message the quotations nearest to it that it may put in doubt, nearest first."""
+        ids, vectors = await vectors_of_newest(self.store, model_id=model_id, scope=scope, now=now)
+        parts = [vectors] if ids else []
+        parts += [quotation.vector[None] for quotation in new]
+        if not parts:
+            return [[] for _ in messages]
+        rows_by_message = await _nearest_rows(messages, np.concatenate(parts))
+        rows = {row for nearest in rows_by_message for row in nearest if row < len(ids)}
+        stored = await self._stored(rows, ids=ids, vectors=vectors, scope=scope)
+        quotations = stored | dict(enumerate(new, start=len(ids)))
+        near: list[list[_WithVector]] = []
+        for message, nearest in zip(messages, rows_by_message, strict=True):
+            near.append(_doubtable(message, [quotations.get(row) for row in nearest]))
+        return near
+
+    async def _stored(
+        self, rows: Collection[int], *, ids: Sequence[str], vectors: NDArray[np.float32], scope: Scope
+    ) -> dict[int, _WithVector]:
+        """Return the quotations among the memories of these rows, by row."""
+        row_of_id = {ids[row]: row for row in rows}
+        quotations: dict[int, _WithVector] = {}
+        for record in await self.store.get(owner_scope(scope), list(row_of_id)):
+            if _is_open_to_doubt(record):
+                row = row_of_id[record.id]
+                quotations[row] = _WithVector(record, vectors[row])
+        return quotations
+
+    async def _judge(self, model: ChangeModel, pairs: Sequence[_Pair]) -> dict[str, str]:
+        missing = [pair for pair in pairs if pair.key not in self._judged]
+        shares = await _shares_of(model, [pair.texts for pair in missing])
+        self._judged.update(zip((pair.key for pair in missing), shares, strict=False))
+        outdated: dict[str, str] = {}
+        for pair in pairs:
+            if self._judged.get(pair.key, 0.0) >= pair.least:
+                outdated.setdefault(pair.quotation.record.id, pair.message.record.id)
+        return outdated
+
+
+async def _shares_of(model: ChangeModel, pairs: Sequence[EarlierAndLater]) -> Sequence[float]:
+    """Return what the model says; nothing where it fails or takes too long."""
+    try:
+        with anyio.fail_after(SECONDS):
+            return await model.changes(pairs)
+    except TimeoutError:
+        _log.warning("no quotation is put in doubt: the change model took more than %.0f s", SECONDS)
+    except EbbingError as error:
+        _log.warning("no quotation is put in doubt: %s", error)
+    except Exception as error:  # a runtime raises errors of its own; the messages are stored all the same
+        _log.warning("no quotation is put in doubt: the change model raised %s", type(error).__name__)
+    return ()
+
+
+def _with_vectors(inserts: Sequence[Insert], model_id: str) -> Iterator[_WithVector]:
+    """Yield messages or new memories with their vectors, where they have one of this model."""
+    for insert in inserts:
+        entry = insert.entry
+        if entry is not None and entry.vector is not None and entry.model_id == model_id:
+            yield _WithVector(insert.record, entry.vector)
+
+
+async def _nearest_rows(messages: Sequence[_WithVector], vectors: NDArray[np.float32]) -> list[list[int]]:
+    """Return for each message the rows nearest to it, nearest first, of vectors of the shape (rows, dim), rows > 0."""
+    count = min(_MAX_LOOKED_AT, len(vectors))
+    rows: list[list[int]] = []
+    for first in range(0, len(messages), _AT_ONCE):
+        some = messages[first : first + _AT_ONCE]
+        distances = -np.stack([message.vector for message in some]) @ vectors.T
+        best = np.argpartition(distances, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(distances, best, axis=1), axis=1)
+        rows += np.take_along_axis(best, order, axis=1).tolist()
+        await anyio.lowlevel.checkpoint()
+    return rows
+
+
+def _is_open_to_doubt(record: MemoryRecord) -> bool:
+    """Return whether a memory quotes what the model found: what somebody wrote by hand is theirs to change."""
+    origin = record.provenance
+    is_noticed = origin.method == "rule" and (origin.rule or "").startswith(f"{NOTICED}:")
+    return is_noticed and DOUBTED not in record.tags and quoted_words(record.content) is not None
+
+
+def _doubtable(message: _WithVector, nearest: Sequence[_WithVector | None]) -> list[_WithVector]:
+    """Return the first quotations that a message may put in doubt; None stands for what is none."""
+    quotations: list[_WithVector] = []
+    for quotation in nearest:
+        if quotation is None:
+            continue
+        if _may_doubt(message.record, quotation.record):
+            quotations.append(quotation)
+    return quotations[:MAX_NEAR]
+
+
+def _may_doubt(message: MemoryRecord, quotation: MemoryRecord) -> bool:
+    """Return whether the same person said a message later, in other words than those that are quoted."""
+    is_same = message.actor == quotation.actor
+    if not is_same or message.created_at <= quotation.created_at or not outranks(message, quotation):
+        return False
+    return set(message.provenance.source_ids).isdisjoint(quotation.provenance.source_ids)
+
+
+def _text_before(record: MemoryRecord) -> str:
+    return "" if QUARANTINED in record.tags else passage(record)
