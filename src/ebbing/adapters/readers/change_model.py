@@ -23,9 +23,10 @@ from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.models.change_model import EarlierAndLater
 
 CHANGE_FILE_NAME: Final = "change.npz"
-LEAST_PRIOR: Final = -3.0
-"""Log-odds of the regression below which two messages are not read: that is 19 of 20 pairs, of which hardly any change
-anything."""
+LEAST_PRIOR: Final = -2.5
+"""Log-odds of the regression below which two messages are not read: hardly any of them change anything."""
+LEAST_IN_TALK: Final = -1.0
+"""Log-odds from which what was read with what was said before is read without it, too."""
 
 _AT_ONCE: Final = 256
 """Pairs of one run: a caller that is cancelled waits no longer than for these."""
@@ -65,20 +66,23 @@ class BundledChangeModel:
         """Return the log-odds of each pair, shape (len(pairs),), blocking."""
         features = np.stack([pair_features(pair.earlier_vector, pair.later_vector) for pair in pairs])
         odds = (features @ self._prior[:-1] + self._prior[-1]).astype(np.float64)
-        read = [row for row, prior in enumerate(odds) if prior >= LEAST_PRIOR]
-        if read:
-            odds[read] += self._read([pairs[row] for row in read])
+        read = np.flatnonzero(odds >= LEAST_PRIOR)
+        in_talk = self._read([pairs[int(row)] for row in read], is_alone=False)
+        again = (odds[read] + in_talk) * self._slope + self._intercept >= LEAST_IN_TALK
+        alone = self._read([pairs[int(row)] for row in read[again]], is_alone=True)
+        in_talk[again] = (in_talk[again] + alone) / 2.0  # what holds either way is less often a mistake
+        odds[read] += in_talk
         scaled: NDArray[np.float64] = odds * self._slope + self._intercept
         return scaled
 
-    def _read(self, pairs: Sequence[EarlierAndLater]) -> NDArray[np.float64]:
-        """Return the mean of the log-odds with what was said before, and without: what holds either way is surer."""
-        in_talk = [(pair.before, pair.later, pair.earlier) for pair in pairs]
-        alone = [("", pair.later, pair.earlier) for pair in pairs]
-        logits = self._layers().read([*in_talk, *alone]).astype(np.float64)
-        odds = logits[:, 1] - logits[:, 0]
-        means: NDArray[np.float64] = (odds[: len(pairs)] + odds[len(pairs) :]) / 2.0
-        return means
+    def _read(self, pairs: Sequence[EarlierAndLater], *, is_alone: bool) -> NDArray[np.float64]:
+        """Return the log-odds that the layers give, shape (len(pairs),), with what was said before or without."""
+        if not pairs:
+            return np.zeros(0)
+        texts = [("" if is_alone else pair.before, pair.later, pair.earlier) for pair in pairs]
+        logits = self._layers().read(texts).astype(np.float64)
+        difference: NDArray[np.float64] = logits[:, 1] - logits[:, 0]
+        return difference
 
     def _layers(self) -> PairLayers:
         with self._loading:
