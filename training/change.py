@@ -274,7 +274,7 @@ def learn(lesson: Lesson, *, seed: int = 1) -> Reader:
 
 
 def read_pairs(reader: Reader, pairs: Sequence[Pair]) -> np.ndarray:
-    """Return the log-odds that the layers give, shape (pairs,): the mean of those with what was said before, and without.
+    """Return the log-odds of the layers, shape (pairs,): the mean of those with what was said before and without it.
 
     What holds either way is less often a mistake.
     """
