@@ -88,14 +88,14 @@ class Pair:
 
 def pairs_of_talks() -> list[Pair]:
     """Return the labelled pairs, and the nearest memories of each message of a person, in a fixed order."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for path in sorted((DATA / "changes").glob("*.txt")):
         own = DATA / "changes/talks" / path.name
         talks = {talk.id: talk for talk in read_messages(own if own.exists() else DATA / "messages" / path.name)}
         changes = read_changes(path, talks)
         for talk in talks.values():
-            found += _of_talk(talk, changes.get(talk.id, {}), author=path.stem)
-    return found
+            pairs += _of_talk(talk, changes.get(talk.id, {}), author=path.stem)
+    return pairs
 
 
 def _of_talk(talk: LabelledTalk, changes: dict[tuple[int, int], Change], *, author: str) -> Iterator[Pair]:
@@ -127,16 +127,16 @@ def _of_talk(talk: LabelledTalk, changes: dict[tuple[int, int], Change], *, auth
 
 def statements() -> list[tuple[str, str, bool]]:
     """Return a memory, a later message, and whether it ends the memory, of what was written as such pairs."""
-    found: list[tuple[str, str, bool]] = []
+    known_and_later: list[tuple[str, str, bool]] = []
     for path in sorted((DATA / "statements").glob("*.txt")):
         for statement in read_statements(path):
-            found += [(known, statement.text, relation == "replaces") for relation, known in statement.known]
+            known_and_later += [(known, statement.text, relation == "replaces") for relation, known in statement.known]
     for path in sorted((DATA / "talks").glob("*.txt")):
         for talk in read_talks(path):
             for old, new, relation in talk.pairs:
                 later = talk.turns[talk.good[new].turns[-1]].text
-                found.append((talk.good[old].text, later, relation == "replaces"))
-    return found
+                known_and_later.append((talk.good[old].text, later, relation == "replaces"))
+    return known_and_later
 
 
 def learned_prior(pairs: Sequence[Pair]) -> LogisticRegression:
@@ -303,11 +303,11 @@ def report(name: str, pairs: Sequence[Pair], scores: np.ndarray) -> None:
         whole = np.array([bool(pairs[row].ends and pairs[row].change.how != "part") for row in rows])
         own = scores[rows]
         order = np.argsort(-own)
-        found, right = np.cumsum(whole[order]), np.cumsum(ends[order])
+        whole_count, end_count = np.cumsum(whole[order]), np.cumsum(ends[order])
         parts = []
         for recall in RECALLS:
-            count = int(np.argmax(found >= recall * found[-1]))
-            parts.append(f"{recall:.1f}: {right[count] / (count + 1):.2f} from {own[order[count]]:.1f}")
+            count = int(np.argmax(whole_count >= recall * whole_count[-1]))
+            parts.append(f"{recall:.1f}: {end_count[count] / (count + 1):.2f} from {own[order[count]]:.1f}")
         print(
             f"{name} {language}: {len(rows)} pairs, {ends.sum()} end,"
             f" average precision {average_precision_score(ends, own):.3f}, area {roc_auc_score(ends, own):.3f}; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -300,29 +300,25 @@ def read_leaning(path: Path, talks: Mapping[str, LabelledTalk]) -> dict[str, lis
     """Return the leaning questions of a file by talk; none where there is no file.
 
     Args:
-        talks: the talks that they are asked about, by id.
+        talks: the talks that they are about, by id.
 
     Raises:
         LabelError: a line is not in the format, or names no message of a person.
     """
-    found: dict[str, list[LeaningQuestion]] = {}
-    talk: LabelledTalk | None = None
-    for place, line in _lines(path) if path.exists() else ():
-        try:
-            if line.startswith("=="):
-                talk = talks[line[2:].strip()]
-                continue
-            match = _LEANING.fullmatch(line)
-            if match is None or talk is None:
-                raise LabelError("a leaning question has the wrong form")
-            places = _places(match[1], talk)
-            if any(talk.turns[answer].speaker == "assistant" for answer in places):
-                raise LabelError("the assistant answers nothing")
-            before = tuple(turn.strip() for turn in match[2].split(" | "))
-            found.setdefault(talk.id, []).append(LeaningQuestion(places, before, match[3]))
-        except (ValueError, KeyError) as error:
-            raise LabelError(f"{path.name}:{place}: {error!r}") from error
-    return found
+    questions: dict[str, list[LeaningQuestion]] = {}
+
+    def read_line(talk: LabelledTalk, line: str) -> None:
+        match = _LEANING.fullmatch(line)
+        if match is None:
+            raise LabelError("a leaning question has the wrong form")
+        places = _places(match[1], talk)
+        if any(talk.turns[answer].speaker == "assistant" for answer in places):
+            raise LabelError("the assistant answers nothing")
+        before = tuple(turn.strip() for turn in match[2].split(" | "))
+        questions.setdefault(talk.id, []).append(LeaningQuestion(places, before, match[3]))
+
+    _read_beside(path, talks, read_line)
+    return questions
 
 
 def read_changes(path: Path, talks: Mapping[str, LabelledTalk]) -> dict[str, dict[tuple[int, int], Change]]:
@@ -335,22 +331,33 @@ def read_changes(path: Path, talks: Mapping[str, LabelledTalk]) -> dict[str, dic
         LabelError: a line is not in the format, or ends a message that is not worth remembering.
     """
     changes: dict[str, dict[tuple[int, int], Change]] = {}
+
+    def read_line(talk: LabelledTalk, line: str) -> None:
+        match = _CHANGE.fullmatch(line)
+        if match is None or match[3] not in {*HOWS, None}:
+            raise LabelError("a change has the wrong form")
+        earlier, later = _places(match[1] or match[5], talk)[0], _places(match[2] or match[6], talk)[0]
+        if not earlier < later or talk.labels[earlier] not in KINDS or talk.turns[later].speaker == "assistant":
+            raise LabelError("a person ends nothing here that is worth remembering")
+        changes.setdefault(talk.id, {})[earlier, later] = Change(match[3], match[4] != "context")
+
+    _read_beside(path, talks, read_line)
+    return changes
+
+
+def _read_beside(path: Path, talks: Mapping[str, LabelledTalk], read_line: Callable[[LabelledTalk, str], None]) -> None:
+    """Read the lines of a file that stands beside talks: `== ID`, then what is labelled of that talk."""
     talk: LabelledTalk | None = None
     for place, line in _lines(path) if path.exists() else ():
         try:
             if line.startswith("=="):
                 talk = talks[line[2:].strip()]
-                continue
-            match = _CHANGE.fullmatch(line)
-            if match is None or talk is None or match[3] not in {*HOWS, None}:
-                raise LabelError("a change has the wrong form")
-            earlier, later = _places(match[1] or match[5], talk)[0], _places(match[2] or match[6], talk)[0]
-            if not earlier < later or talk.labels[earlier] not in KINDS or talk.turns[later].speaker == "assistant":
-                raise LabelError("a person ends nothing here that is worth remembering")
-            changes.setdefault(talk.id, {})[earlier, later] = Change(match[3], match[4] != "context")
+            elif talk is None:
+                raise LabelError("a line stands before the first talk")
+            else:
+                read_line(talk, line)
         except (ValueError, KeyError) as error:
             raise LabelError(f"{path.name}:{place}: {error!r}") from error
-    return changes
 
 
 def read_verdicts(path: Path) -> dict[str, list[JudgedMemory]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import partial
-from importlib.resources import as_file, files
 from typing import Final
 
 import numpy as np
@@ -19,7 +18,6 @@ from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.embedders.model_calls import in_model_thread
 from ebbing.adapters.readers.cross_encoder import PairLayers
 from ebbing.adapters.readers.reader_weights import Tensors, eight_bit, read_tensors
-from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.models.change_model import EarlierAndLater
 
 CHANGE_FILE_NAME: Final = "change.npz"
@@ -46,7 +44,7 @@ class BundledChangeModel:
         Raises:
             EmbeddingError: the package data is missing.
         """
-        tensors = _read_change_tensors()
+        tensors = read_tensors(CHANGE_FILE_NAME)
         self.version, self.model_id = str(tensors["version"]), embedder.model_id
         self._prior: Floats = tensors["prior"].astype(np.float32)
         self._slope, self._intercept = (float(number) for number in tensors["scale"].astype(np.float32))
@@ -102,15 +100,6 @@ def pair_features(earlier: Floats, later: Floats) -> Floats:
     cosine = np.float32(earlier @ later)
     near = np.array([8.0 * cosine, 8.0 * cosine**2], np.float32)
     return np.concatenate((3.0 * earlier, 3.0 * later, 6.0 * np.abs(earlier - later), near))
-
-
-def _read_change_tensors() -> Tensors:
-    try:
-        with as_file(files("ebbing.adapters").joinpath("data", CHANGE_FILE_NAME)) as path, np.load(path) as data:
-            tensors = {name: data[name] for name in data.files}
-    except (OSError, ValueError) as error:
-        raise EmbeddingError("cannot read the bundled change model: reinstall ebbing") from error
-    return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in tensors.items()}
 
 
 def _products(tensors: Tensors) -> Tensors:

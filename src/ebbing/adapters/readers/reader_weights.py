@@ -25,17 +25,17 @@ _WEIGHT: Final = "_weight"
 _SCALES: Final = "_scales"
 
 
-def read_tensors() -> Tensors:
-    """Return what the package data hold: four-bit matrices, and everything else as 32-bit floats.
+def read_tensors(file_name: str = "reader.npz") -> Tensors:
+    """Return what a file of the package data holds: whole numbers as they are, and 16-bit floats as 32-bit ones.
 
     Raises:
         EmbeddingError: the package data is missing.
     """
     try:
-        with as_file(files("ebbing.adapters").joinpath("data", "reader.npz")) as path, np.load(path) as data:
+        with as_file(files("ebbing.adapters").joinpath("data", file_name)) as path, np.load(path) as data:
             tensors = {name: data[name] for name in data.files}
     except (OSError, ValueError) as error:
-        raise EmbeddingError("cannot read the bundled reader: reinstall ebbing") from error
+        raise EmbeddingError(f"cannot read {file_name} of the package: reinstall ebbing") from error
     return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in tensors.items()}
 
 
