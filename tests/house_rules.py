@@ -244,7 +244,7 @@ MAY_CATCH_ALL = (
     "client/",
     "recall/question.py",
     "recall/model_scores.py",
-    "remember/facts/outdated_quotations.py",
+    "remember/facts/outdated_memories.py",
     "adapters/sqlite/connection/writer.py",
 )
 

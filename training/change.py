@@ -1,4 +1,4 @@
-"""Train the change model: `python -m training.change`. Half an hour on two cores; `--judge` learns from some authors.
+"""Train the change model: `python -m training.change`. Half an hour on two cores; `--judge` prints figures alone.
 
 Does a later message show that what an earlier one told no longer stands? A logistic regression on their vectors says
 how likely that is of two messages on such matters. The layers of the package's reader, with low-rank steps added to
@@ -32,6 +32,7 @@ from training.messages import spoken
 from training.model import DIM, Reader, SteppedLinear
 from training.pairs import Pairs
 from training.parse import DATA, KINDS, Change, LabelledTalk, read_changes, read_messages, read_statements, read_talks
+from training.quantise import by_rows
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / CHANGE_FILE_NAME
 HELD = "m7,m8,m13,m14,m15,m16,m19,m20"
@@ -48,7 +49,7 @@ APART = 6_000
 """Pairs without a label in an epoch, the nearer the likelier."""
 NEARER = 6.0
 DROP = 0.1
-NAMELESS = 0.1
+NAMELESS = 0.3
 """Share of the pairs that are shown without the names of the speakers …"""
 ALONE = 0.35
 """… and of those without what was said before the later one."""
@@ -72,7 +73,7 @@ class Pair:
     change: Change | None
     """None where nobody labelled the two."""
     features: np.ndarray
-    """Of the regression."""
+    """Of the regression, shape (2, features): with the names of the speakers, and without."""
     nearness: float
 
     @property
@@ -101,6 +102,7 @@ def pairs_of_talks() -> list[Pair]:
 def _of_talk(talk: LabelledTalk, changes: dict[tuple[int, int], Change], *, author: str) -> Iterator[Pair]:
     texts = [turn.text if turn.speaker == "assistant" else spoken(turn) for turn in talk.turns]
     vectors = passages(texts)
+    nameless = passages([turn.text for turn in talk.turns])
     for later, turn in enumerate(talk.turns):
         earlier = [place for place in range(later) if talk.labels[place] in KINDS]
         if turn.speaker == "assistant" or not earlier:
@@ -110,7 +112,7 @@ def _of_talk(talk: LabelledTalk, changes: dict[tuple[int, int], Change], *, auth
         for row, place in enumerate(earlier):
             change = changes.get((place, later))
             if change is not None or place in nearest:
-                features = pair_features(vectors[place], vectors[later])
+                features = [pair_features(each[place], each[later]) for each in (vectors, nameless)]
                 before = texts[later - 1] if later else ""
                 yield Pair(
                     author,
@@ -120,7 +122,7 @@ def _of_talk(talk: LabelledTalk, changes: dict[tuple[int, int], Change], *, auth
                     before,
                     talk.labels[place],
                     change,
-                    features,
+                    np.stack(features),
                     float(nearness[row]),
                 )
 
@@ -142,14 +144,15 @@ def statements() -> list[tuple[str, str, bool]]:
 def learned_prior(pairs: Sequence[Pair]) -> LogisticRegression:
     """Return the regression on the vectors of pairs; those that nobody can tell are left out."""
     seen = [pair for pair in pairs if not pair.is_open]
-    features = np.stack([pair.features for pair in seen])
-    ends = [pair.ends for pair in seen]
+    features = np.concatenate([pair.features for pair in seen])
+    ends = np.repeat([pair.ends for pair in seen], 2)
     return LogisticRegression(C=PRIOR_PENALTY, max_iter=300).fit(features, ends)
 
 
-def odds(prior: LogisticRegression, pairs: Sequence[Pair]) -> np.ndarray:
-    """Return the log-odds of the regression, shape (pairs,)."""
-    return prior.decision_function(np.stack([pair.features for pair in pairs]))
+def odds(prior: LogisticRegression, pairs: Sequence[Pair], *, is_named: bool) -> np.ndarray:
+    """Return the log-odds of the regression, shape (pairs,), with the names of the speakers or without."""
+    row = 0 if is_named else 1
+    return prior.decision_function(np.stack([pair.features[row] for pair in pairs]))
 
 
 class LowRank(nn.Module):
@@ -206,7 +209,7 @@ class Lesson:
             before = "" if chance.random() < ALONE else pair.before
             texts = [before, pair.later, pair.earlier]
             if chance.random() < NAMELESS:
-                texts = [text.partition(": ")[2] or text for text in texts]
+                texts = _nameless(texts)
             how = pair.change.how if pair.change else None
             weight = WEIGHTS.get(how or "", 1.0)
             example = Example(self._tokens_of(*texts), pair.ends, weight=weight, nearness=pair.nearness)
@@ -273,18 +276,25 @@ def learn(lesson: Lesson, *, seed: int = 1) -> Reader:
     return reader
 
 
-def read_pairs(reader: Reader, pairs: Sequence[Pair]) -> np.ndarray:
+def _nameless(texts: Sequence[str]) -> list[str]:
+    return [text.partition(": ")[2] or text for text in texts]
+
+
+def read_pairs(reader: Reader, pairs: Sequence[Pair], *, is_named: bool) -> np.ndarray:
     """Return the log-odds of the layers, shape (pairs,): the mean of those with what was said before and without it.
 
     What holds either way is less often a mistake.
     """
-    return (_read(reader, pairs, is_alone=False) + _read(reader, pairs, is_alone=True)) / 2
+    in_talk = [(pair.before, pair.later, pair.earlier) for pair in pairs]
+    alone = [("", pair.later, pair.earlier) for pair in pairs]
+    return (_read(reader, in_talk, is_named=is_named) + _read(reader, alone, is_named=is_named)) / 2
 
 
-def _read(reader: Reader, pairs: Sequence[Pair], *, is_alone: bool) -> np.ndarray:
+def _read(reader: Reader, pairs: Sequence[tuple[str, str, str]], *, is_named: bool) -> np.ndarray:
     tokens = Pairs("cpu")
     for pair in pairs:
-        tokens.add(*reader_input(carrier.encode, ("" if is_alone else pair.before, pair.later, pair.earlier)))
+        before, later, earlier = pair if is_named else _nameless(pair)
+        tokens.add(*reader_input(carrier.encode, (before, later, earlier)))
     tokens.seal()
     reader.eval()
     result = np.zeros(len(pairs))
@@ -336,7 +346,7 @@ def export(prior: LogisticRegression, reader: Reader, *, scale: tuple[float, flo
         for name, _ in carrier.MATRICES:
             step: LowRank = getattr(layer, name)
             for part, matrix in (("down", step.down), ("up", step.up)):
-                numbers, scales = _whole(matrix)
+                numbers, scales = by_rows(matrix.detach().float().numpy())
                 tensors[f"layer{number}_{name}_{part}"] = numbers
                 tensors[f"layer{number}_{name}_{part}_scales"] = scales
     version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
@@ -344,19 +354,12 @@ def export(prior: LogisticRegression, reader: Reader, *, scale: tuple[float, flo
     print(f"change model {version}: {PACKAGE_DATA.stat().st_size:,} bytes")
 
 
-def _whole(matrix: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return a matrix as whole numbers of eight bits, and the scale of each row, shape (rows, 1)."""
-    rows = matrix.detach().float().numpy()
-    scales = np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-9) / 127
-    return np.rint(rows / scales).astype(np.int8), scales.astype(np.float32)
-
-
 def _half(tensor: Tensor) -> np.ndarray:
     return np.ascontiguousarray(tensor.detach().float().numpy().astype(np.float16))
 
 
 def main() -> None:
-    """Learn from some authors and judge by the others; then, unless only a judgement is asked for, learn from all."""
+    """Learn from some authors and judge by the others; write the package data unless only a judgement is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="print the figures and write nothing")
     parser.add_argument("--held", default=HELD, help="authors that judge, with commas between")
@@ -365,15 +368,18 @@ def main() -> None:
     every = pairs_of_talks()
     learned, judged = [[pair for pair in every if (pair.author in held) is is_held] for is_held in (False, True)]
     prior = learned_prior(learned)
-    report("regression", judged, odds(prior, judged))
     reader = learn(Lesson(learned, chance=random.Random(1)))
-    scores = odds(prior, judged) + read_pairs(reader, judged)
-    report("with layers", judged, scores)
-    scale = calibrated(judged, scores)
+    scores: list[np.ndarray] = []
+    for is_named in (True, False):
+        name = "with names" if is_named else "without names"
+        by_vectors = odds(prior, judged, is_named=is_named)
+        report(f"regression, {name}", judged, by_vectors)
+        scores.append(by_vectors + read_pairs(reader, judged, is_named=is_named))
+        report(f"with layers, {name}", judged, scores[-1])
+    scale = calibrated([*judged, *judged], np.concatenate(scores))
     print(f"slope and intercept {scale[0]:.2f}, {scale[1]:.2f}")
     if not options.judge:
-        reader = learn(Lesson(every, chance=random.Random(1)))
-        export(learned_prior(every), reader, scale=scale)
+        export(prior, reader, scale=scale)
 
 
 if __name__ == "__main__":

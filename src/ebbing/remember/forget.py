@@ -11,11 +11,12 @@ import numpy as np
 
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.record import Kind, MemoryRecord, is_read_from
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, micros
 from ebbing.ports.stores.memory_store import Change, Erase, MemoryStore, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS
+from ebbing.remember.facts.doubts import without_doubts
 from ebbing.remember.reconcile.unmerge import deleted, is_apart, merged_records_of, unmerge_changes
 
 REASON: Final = "forgotten on request"
@@ -28,16 +29,6 @@ class ForgetReport:
     ids: tuple[str, ...]
     memories: int = 0
     episodes: int = 0
-
-
-def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
-    """Return whether a memory was read from this stored message alone."""
-    if record.is_verbatim or record.role is not message.role or record.created_at != message.created_at:
-        return False
-    sources, ids = record.provenance.source_ids, message.provenance.source_ids
-    if sources or ids:
-        return bool(sources) and set(sources) <= set(ids)
-    return (record.provenance.source_text or record.content) in message.content
 
 
 async def records_that_say(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> list[MemoryRecord]:
@@ -92,6 +83,7 @@ async def forget_records(
                 continue
             gone = [record for record in records if hard or record.deleted_at is None]
             changes = _erasures(gone) if hard else _deletions(gone, reason=reason or REASON, now=now)
+            changes = await without_doubts(store, changes, gone=gone, scope=scope)
             await store.write(scope, changes, seen=generation if changes else None)
         except ConflictError:
             if attempt == MAX_ATTEMPTS:

@@ -15,6 +15,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.change_log import RecordChange
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
+from ebbing.remember.facts.doubts import without_doubts
 from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
 from ebbing.remember.reconcile.rivals import closed_rival, rivals_of
 from ebbing.remember.reconcile.unmerge import Unmerge, deleted, is_apart, merged_records_of, unmerge_changes
@@ -175,7 +176,8 @@ async def _changes(store: MemoryStore, plan: _Plan, *, scope: Scope, now: dateti
         changes.append(Revise(new, event_of(old, new), entry=entry, reason=UNDONE, sets_uses=True))
     for rival, winner in plan.rivals.values():
         changes.append(closed_rival(latest.get(rival.id, rival), winner, now=now))
-    return changes
+    gone = [plan.done[record.id].now for record in plan.records.values() if record.deleted_at is not None]
+    return await without_doubts(store, changes, gone=gone, scope=scope)
 
 
 async def _apart(store: MemoryStore, plan: _Plan, *, scope: Scope, now: datetime) -> Unmerge:

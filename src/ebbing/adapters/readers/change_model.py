@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.embedders.model_calls import in_model_thread
 from ebbing.adapters.readers.cross_encoder import PairLayers
-from ebbing.adapters.readers.reader_weights import Tensors, eight_bit, read_tensors
+from ebbing.adapters.readers.reader_weights import Tensors, eight_bit, matrix_of, read_tensors
 from ebbing.ports.models.change_model import EarlierAndLater
 
 CHANGE_FILE_NAME: Final = "change.npz"
@@ -105,10 +105,4 @@ def pair_features(earlier: Floats, later: Floats) -> Floats:
 def _products(tensors: Tensors) -> Tensors:
     """Return the matrices that are added to the reader's, by the names of those."""
     names = [name.removesuffix("_up") for name in tensors if name.endswith("_up")]
-    return {f"{name}_weight": _matrix(tensors, f"{name}_up") @ _matrix(tensors, f"{name}_down") for name in names}
-
-
-def _matrix(tensors: Tensors, name: str) -> Floats:
-    """Return the matrix of a name, whose rows have a scale each."""
-    matrix: Floats = tensors[name].astype(np.float32) * tensors[f"{name}_scales"].astype(np.float32)
-    return matrix
+    return {f"{name}_weight": matrix_of(tensors, f"{name}_up") @ matrix_of(tensors, f"{name}_down") for name in names}

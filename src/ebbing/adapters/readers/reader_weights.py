@@ -39,6 +39,13 @@ def read_tensors(file_name: str = "reader.npz") -> Tensors:
     return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in tensors.items()}
 
 
+def matrix_of(tensors: Tensors, name: str) -> NDArray[np.float32]:
+    """Return a matrix that is stored as whole numbers of eight bits, with a scale for each row beside them."""
+    scales = tensors[f"{name}{_SCALES}"].astype(np.float32)
+    matrix: NDArray[np.float32] = tensors[name].astype(np.float32) * scales
+    return matrix
+
+
 def eight_bit(tensors: Tensors, *, added: Tensors | None = None) -> Tensors:
     """Return the tensors with each four-bit matrix as an eight-bit matrix with a scale for each column.
 

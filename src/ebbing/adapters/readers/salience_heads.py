@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from importlib.resources import as_file, files
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.errors import EmbeddingError
+from ebbing.adapters.readers.reader_weights import matrix_of, read_tensors
 from ebbing.ports.models.salience import KINDS, Salience
 
+SALIENCE_FILE_NAME: Final = "salience.npz"
 PLACES: Final = 1 << 16
 """Weights of pieces; a piece finds its own by a hash."""
 LONGEST_PIECE: Final = 4
@@ -65,14 +65,13 @@ class SalienceHeads:
             EmbeddingError: the package data is missing.
         """
         self.model_id = model_id
-        try:
-            with as_file(files("ebbing.adapters").joinpath("data", "salience.npz")) as path, np.load(path) as data:
-                tensors = {name: data[name] for name in data.files}
-        except (OSError, ValueError) as error:
-            raise EmbeddingError("cannot read the bundled salience model: reinstall ebbing") from error
+        tensors = read_tensors(SALIENCE_FILE_NAME)
+        self._support = matrix_of(tensors, "support")
+        for name in ("support", "support_scales"):
+            del tensors[name]
         self.version = str(tensors.pop("version"))
         weights = {name: array.astype(np.float32) for name, array in tensors.items()}
-        self._support, self._support_weights = weights["support"], weights["support_weights"]
+        self._support_weights = weights["support_weights"]
         self._gamma, self._intercept = weights["gamma"], weights["intercept"]
         self._rarity, self._pieces = weights["rarity"], weights["pieces"]
         self._kinds, self._kinds_bias = weights["kinds"], weights["kinds_bias"]

@@ -11,6 +11,7 @@ from ebbing.api.sessions.session_buffer import SessionBuffer
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.stores.memory_store import Receipt
+from ebbing.remember.facts.doubts import take_doubts_back_within
 from ebbing.remember.reconcile.unmerge import erase_apart_within
 from ebbing.results import ErasureAnswer
 
@@ -50,6 +51,7 @@ class Erasure:
             self._context.components.following.forget(lambda owner: owner == scope.owner)
         else:
             await erase_apart_within(self._context.store, scope)
+            await take_doubts_back_within(self._context.store, scope)
         receipt = await self._context.store.erase(scope)
         await self._context.publish(Topic.MEMORY_DELETED, scope, is_bulk=True)
         anything = turns or receipt != Receipt()

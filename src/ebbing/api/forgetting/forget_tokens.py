@@ -10,10 +10,9 @@ from typing import Final
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.memory.record import Kind, MemoryRecord, Role
+from ebbing.domain.memory.record import Kind, MemoryRecord, Role, is_read_from
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.request_log import KeptRequest
-from ebbing.remember.forget import is_read_from
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import ForgetOfferItem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from enum import StrEnum
 from typing import Any, Final
@@ -192,6 +192,16 @@ class MemoryRecord:
         return self.kind is Kind.EPISODE or origin.method == "raw" or by_hand
 
     @property
+    def doubted_by(self) -> str | None:
+        """Id of the message that put it in doubt; None where it is in no doubt."""
+        return self.related_ids[-1] if DOUBTED in self.tags and self.related_ids else None
+
+    def without_doubt(self) -> MemoryRecord:
+        """Return it as it was before it came into doubt."""
+        related_ids = self.related_ids if self.doubted_by is None else self.related_ids[:-1]
+        return replace(self, tags=tuple(tag for tag in self.tags if tag != DOUBTED), related_ids=related_ids)
+
+    @property
     def said_at(self) -> datetime:
         """`created_at` on the clock of the one who said it; in UTC where that is not known."""
         return self.created_at.astimezone(self.zone or UTC)
@@ -212,3 +222,13 @@ def content_hash(text: str) -> str:
     """Hex digest that is equal for texts which differ only in case, width, white space or closing punctuation."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!?。！？~… ")
     return hashlib.blake2b(folded.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
+    """Return whether a memory was read from this stored message alone."""
+    if record.is_verbatim or record.role is not message.role or record.created_at != message.created_at:
+        return False
+    sources, ids = record.provenance.source_ids, message.provenance.source_ids
+    if sources or ids:
+        return bool(sources) and set(sources) <= set(ids)
+    return (record.provenance.source_text or record.content) in message.content

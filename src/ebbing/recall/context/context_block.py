@@ -21,6 +21,7 @@ from ebbing.language.text.analyzer import query_terms
 from ebbing.language.wording.topics import topics
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.context.context_turns import SearchableRows, with_turns
+from ebbing.recall.context.doubted_hits import with_newer
 from ebbing.recall.context.query_fallback import (
     ConversationQuery,
     FallbackOptions,
@@ -101,10 +102,11 @@ async def context(
     asks for (an allergy) has its place in the block before anything else.
     """
     now = query.now
+    scope_records = await _read_scope(store, scope, query=query, options=options)
     result = FallbackResult((), QueryStrategy.NONE, "")
     if talk is not None:
+        look = with_newer(look, store, scope=scope, searchable=scope_records.searchable)
         result = await search_with_fallback(talk, look, options=options)
-    scope_records = await _read_scope(store, scope, query=query, options=options)
     hits = await _with_turns(store, result.hits, scope=scope, searchable=scope_records.searchable, options=options)
     shown = [entry for entry in profile.entries if entry.name in profile.records]
     profile_records = [profile.records[entry.name] for entry in shown]

@@ -19,7 +19,7 @@ from ebbing.domain.conflict.decision import (
     closed_by,
 )
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.record import DOUBTED, NEEDS_REVIEW, MemoryRecord, Stage
+from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, Stage
 from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.stores.memory_store import Change, Insert, Revise
@@ -127,10 +127,12 @@ class _Batch:
 
 def _said_again(memory: MemoryRecord, new: MemoryRecord) -> dict[str, Any]:
     """Return how often and since when a thing is said that was just said once more, and is in doubt no longer."""
+    sure = memory.without_doubt()
     return {
         "mentions": memory.mentions + 1,
         "first_said_at": min(memory.first_said_at or memory.created_at, new.created_at),
-        "tags": tuple(tag for tag in memory.tags if tag != DOUBTED),
+        "tags": sure.tags,
+        "related_ids": sure.related_ids,
     }
 
 

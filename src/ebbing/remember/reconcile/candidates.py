@@ -27,8 +27,6 @@ MAX_EXACT: Final = 20
 """Memories of the same attribute or object that are."""
 MAX_RECENT: Final = 3
 """The last memories, which are looked at where something is new or over: it may be what was spoken of."""
-MAX_LOOKED_AT: Final = 100
-"""Memories that a message may put in doubt."""
 MAX_NEAR_IN: Final = 5_000
 """Newest memories that a message is compared with by its vector."""
 MIN_SIMILARITY: Final = 0.5
@@ -89,27 +87,6 @@ async def current_in_these_words(store: MemoryStore, text: str, *, scope: Scope,
     rows = np.flatnonzero(current & (shard.digest == digest(content_hash(text))))
     records = await store.get(owner_scope(scope), [shard.ids[row] for row in rows])
     return [record for record in records if record.is_active]
-
-
-async def known_before(
-    store: MemoryStore,
-    message: MemoryRecord,
-    *,
-    scope: Scope,
-    now: datetime,
-) -> list[KnownMemory]:
-    """Return the newest memories of the same speaker that were current when a message was said."""
-    shard = await store.shard(scope)
-    actor = 0
-    if message.actor is not None:
-        actor = shard.actors.find(message.actor)
-    mask = current_rows(shard, scope, now=now)
-    mask &= shard.actor == actor
-    mask &= shard.created < micros(message.created_at)
-    rows = np.flatnonzero(mask)[-MAX_LOOKED_AT:]
-    ids = [shard.ids[row] for row in rows]
-    memories = await _known_memories(store, shard, ids=ids, scope=scope)
-    return list(memories.values())
 
 
 async def vectors_of_newest(

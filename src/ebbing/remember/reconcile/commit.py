@@ -14,10 +14,10 @@ from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, type_of
 from ebbing.index.index_entry import IndexEntry
 from ebbing.ports.stores.memory_store import Change, Insert, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
-from ebbing.remember.facts.doubts import doubted_by_rules, with_doubts
+from ebbing.remember.facts.doubts import NO_REASON, with_doubts, without_doubts
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import NewFact
-from ebbing.remember.facts.outdated_quotations import OutdatedQuotations
+from ebbing.remember.facts.outdated_memories import OutdatedMemories
 from ebbing.remember.reconcile.apply_decisions import to_changes
 from ebbing.remember.reconcile.candidates import CandidateSet, find_candidates, owner_scope, refresh_candidates
 from ebbing.remember.reconcile.decide import LlmProposal, decide
@@ -92,7 +92,7 @@ class _Commit:
     statement: Statement | None = None
     advice: _LlmAdvice | None = None
     """None until the model was asked. Later it counts only for memories that are still as the model saw them."""
-    outdated: OutdatedQuotations | None = None
+    outdated: OutdatedMemories | None = None
     """None until the first attempt."""
 
     async def attempt(self, *, is_last: bool) -> Committed | None:
@@ -127,15 +127,18 @@ class _Commit:
     async def _with_doubts(self, changes: Sequence[Change]) -> list[Change]:
         """Return the changes with what notes the memories that new messages put in doubt, beside those that change."""
         store, scope, now = self.deps.store, self.context.scope, self.context.now
-        changed = {change.record.id for change in changes if isinstance(change, Revise)}
+        changes = await without_doubts(store, changes, gone=self.known_messages.episodes, scope=scope)
+        revised = [change for change in changes if isinstance(change, Revise)]
+        changed = {change.record.id for change in revised if change.reason != NO_REASON}
+        sure_again = {change.record.id: change.record for change in revised if change.reason == NO_REASON}
         inserts = [change for change in changes if isinstance(change, Insert)]
         messages = [insert for insert in inserts if self._is_new_message(insert.record)]
         memories = [insert for insert in inserts if insert.record.kind is Kind.MEMORY]
-        doubted = await doubted_by_rules(store, messages, scope=scope, now=now, besides=changed)
         if self.outdated is None:
-            self.outdated = OutdatedQuotations(store, self.deps.change_model)
-        besides = {*changed, *doubted}
-        doubted |= await self.outdated.find(messages, new_memories=memories, scope=scope, now=now, besides=besides)
+            self.outdated = OutdatedMemories(store, self.deps.change_model)
+        doubted = await self.outdated.find(
+            messages, new_memories=memories, scope=scope, now=now, besides=changed, sure_again=sure_again
+        )
         return await with_doubts(store, changes, doubted=doubted, scope=scope)
 
     def _is_new_message(self, record: MemoryRecord) -> bool:
@@ -183,7 +186,13 @@ class _Commit:
         record_ids = await self.deps.store.write(owner_scope(self.context.scope), changes, seen=expected_generation)
         deleted, own_ids = len(self.known_messages.episodes), {episode.record.id for episode in self.episodes}
         stored = sum(isinstance(change, Insert) and change.record.id in own_ids for change in changes)
-        return Committed(self.facts, decisions, record_ids[deleted : deleted + stored])
+        return Committed(_as_stored(self.facts, changes), decisions, record_ids[deleted : deleted + stored])
+
+
+def _as_stored(facts: Sequence[NewFact], changes: Sequence[Change]) -> list[NewFact]:
+    """Return the facts with their records as they are written: one may be in doubt from the start."""
+    inserts = {change.record.id: change for change in changes if isinstance(change, Insert)}
+    return [replace(fact, insert=inserts.get(fact.record.id, fact.insert)) for fact in facts]
 
 
 def _changes_nothing(decisions: Sequence[Decision]) -> bool:

@@ -15,7 +15,9 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.sentences import split_text
-from ebbing.ports.stores.memory_store import MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
+from ebbing.remember.attempts import until_unchanged
+from ebbing.remember.facts.doubts import without_doubts
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.reconcile.candidates import owner_scope
@@ -171,18 +173,27 @@ async def retract_sources(
 
 
 async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
-    """Delete a message and what rests on it alone; return the number of deleted records."""
-    records = await store.from_sources(scope, [source_id])
-    if merged := await merged_records_of(store, records, scope=scope):
-        await unmerge(store, merged, scope=scope, moment=now)
+    """Delete a message and what rests on it alone; return the number of deleted records.
+
+    Raises:
+        ConflictError: somebody else changed them all the while; nothing was deleted.
+    """
+
+    async def attempt() -> int:
         records = await store.from_sources(scope, [source_id])
-    episodes = [record for record in records if record.kind is Kind.EPISODE or _is_raw_memory(record)]
-    memories = [record for record in records if record not in episodes]
-    sources = frozenset({source_id})
-    changes = deleted_episodes(episodes, now=now, reason=DELETED)
-    changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
-    await store.write(owner_scope(scope), changes)
-    return sum(change.event is Event.DELETE for change in changes)
+        if merged := await merged_records_of(store, records, scope=scope):
+            await unmerge(store, merged, scope=scope, moment=now)
+            records = await store.from_sources(scope, [source_id])
+        episodes = [record for record in records if record.kind is Kind.EPISODE or _is_raw_memory(record)]
+        memories = [record for record in records if record not in episodes]
+        sources = frozenset({source_id})
+        changes: list[Change] = [*deleted_episodes(episodes, now=now, reason=DELETED)]
+        changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
+        changes = await without_doubts(store, changes, gone=episodes, scope=scope)
+        await store.write(owner_scope(scope), changes)
+        return sum(isinstance(change, Revise) and change.event is Event.DELETE for change in changes)
+
+    return await until_unchanged(attempt)
 
 
 def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:

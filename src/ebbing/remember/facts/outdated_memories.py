@@ -1,16 +1,16 @@
-"""Quotations that a later message leaves without ground, as a trained model judges the two.
+"""Memories that a later message leaves without ground, as a trained model judges the two.
 
-What no rule reads is kept in the words of the person (`extraction.salient_words`), and is compared with nothing. So the
-model reads each message beside the quotations nearest to it. What it thinks is over is put in doubt, as the rules do
-with what they have read (`doubts`): it stays, and is not told as what holds now.
+The model reads each message beside the memories nearest to it, in the words of the person that they were made of. What
+it thinks is over is put in doubt (`doubts`): it stays, and is not told as what holds now.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 import anyio
@@ -18,21 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EbbingError
-from ebbing.domain.memory.record import DOUBTED, NOTICED, QUARANTINED, MemoryRecord
+from ebbing.domain.memory.record import QUARANTINED, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
-from ebbing.language.text.quotation import quoted_words
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
-from ebbing.remember.facts.doubts import bears_on_health, outranks, states_something
+from ebbing.privacy.guarding.trust import may_change
+from ebbing.remember.facts.doubts import bears_on_health, is_open_to_doubt, states_something
+from ebbing.remember.facts.new_fact import trust_of
 from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
-LEAST: Final = 0.5
-"""Probability from which a quotation is put in doubt …"""
-LEAST_OF_HARM: Final = 0.7
+LEAST: Final = 0.35
+"""Probability from which a memory is put in doubt: four of five such memories are over. A pair is judged among many …"""
+LEAST_OF_HARM: Final = 0.6
 """… and one that warns of lasting harm (tag `health`): where it is missing, somebody may be hurt."""
 MAX_NEAR: Final = 6
-"""Quotations nearest to a message that it is read beside."""
+"""Memories nearest to a message that it is read beside."""
 SECONDS: Final = 5.0
 """How long the model may take for a call; then nothing is put in doubt."""
 _MAX_LOOKED_AT: Final = 24
@@ -45,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _WithVector:
-    """A message or a quotation, with its vector."""
+    """A message or a memory, with its vector."""
 
     record: MemoryRecord
     vector: NDArray[np.float32]
@@ -53,39 +54,39 @@ class _WithVector:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A quotation, and a message that may leave it without ground."""
+    """A memory, and a message that may leave it without ground."""
 
-    quotation: _WithVector
+    memory: _WithVector
     message: _WithVector
     before: str
     """What was said before the message."""
 
     @property
     def key(self) -> tuple[str, int, str]:
-        """Names what is judged: a quotation in one wording, and a message."""
-        record = self.quotation.record
+        """Names what is judged: a memory in one wording, and a message."""
+        record = self.memory.record
         return record.id, record.version, self.message.record.id
 
     @property
     def least(self) -> float:
-        """The probability from which the quotation is put in doubt."""
-        return LEAST_OF_HARM if bears_on_health(self.quotation.record) else LEAST
+        """The probability from which the memory is put in doubt."""
+        return LEAST_OF_HARM if bears_on_health(self.memory.record) else LEAST
 
     @property
     def texts(self) -> EarlierAndLater:
         """Both as the model sees them."""
-        quotation, message = self.quotation, self.message
+        memory, message = self.memory, self.message
         return EarlierAndLater(
-            earlier=passage(quotation.record),
+            earlier=_words_of(memory.record),
             later=passage(message.record),
             before=self.before,
-            earlier_vector=quotation.vector,
+            earlier_vector=memory.vector,
             later_vector=message.vector,
         )
 
 
 @dataclass(slots=True)
-class OutdatedQuotations:
+class OutdatedMemories:
     """Finds what some new messages leave without ground; what was judged once is not judged again."""
 
     store: MemoryStore
@@ -100,13 +101,15 @@ class OutdatedQuotations:
         scope: Scope,
         now: datetime,
         besides: Collection[str],
+        sure_again: Mapping[str, MemoryRecord],
     ) -> dict[str, str]:
-        """Return the id of the message by the id of each quotation that it leaves without ground.
+        """Return the id of the message by the id of each memory that it leaves without ground.
 
         Args:
             messages: what was said, in order, with vectors.
             new_memories: what is made of them, and not stored yet.
             besides: memories that change anyway.
+            sure_again: memories by id that were in doubt in the store, and will not be.
         """
         model = self.model
         if model is None:
@@ -121,13 +124,13 @@ class OutdatedQuotations:
             before = _text_before(message.record)
         if not stating:
             return {}
-        new = [each for each in _with_vectors(new_memories, model.model_id) if _is_open_to_doubt(each.record)]
-        near = await self._near(stating, new, model_id=model.model_id, scope=scope, now=now)
+        new = [each for each in _with_vectors(new_memories, model.model_id) if is_open_to_doubt(each.record)]
+        near = await self._near(stating, new, model_id=model.model_id, scope=scope, now=now, sure_again=sure_again)
         pairs: list[_Pair] = []
-        for message, before, quotations in zip(stating, turns_before, near, strict=True):
-            for quotation in quotations:
-                pair = _Pair(quotation, message, before)
-                if quotation.record.id not in besides:
+        for message, before, memories in zip(stating, turns_before, near, strict=True):
+            for memory in memories:
+                pair = _Pair(memory, message, before)
+                if memory.record.id not in besides:
                     pairs.append(pair)
         return await self._judge(model, pairs)
 
@@ -139,33 +142,27 @@ class OutdatedQuotations:
         model_id: str,
         scope: Scope,
         now: datetime,
+        sure_again: Mapping[str, MemoryRecord],
     ) -> list[list[_WithVector]]:
-        """Return for each message the quotations nearest to it that it may put in doubt, nearest first."""
+        """Return for each message the memories nearest to it that it may put in doubt, nearest first."""
         ids, vectors = await vectors_of_newest(self.store, model_id=model_id, scope=scope, now=now)
-        parts = [vectors] if ids else []
-        parts += [quotation.vector[None] for quotation in new]
-        if not parts:
+        if not ids and not new:
             return [[] for _ in messages]
+        parts = [vectors] if ids else []
+        parts += [memory.vector[None] for memory in new]
         rows_by_message = await _nearest_rows(messages, np.concatenate(parts))
-        rows = {row for nearest in rows_by_message for row in nearest if row < len(ids)}
-        stored = await self._stored(rows, ids=ids, vectors=vectors, scope=scope)
-        quotations = stored | dict(enumerate(new, start=len(ids)))
+        rows = set(chain.from_iterable(rows_by_message)).intersection(range(len(ids)))
+        row_of_id = {ids[row]: row for row in rows}
+        memories = dict(enumerate(new, start=len(ids)))
+        for record in await self.store.get(owner_scope(scope), list(row_of_id)):
+            current = sure_again.get(record.id, record)
+            if is_open_to_doubt(current):
+                row = row_of_id[record.id]
+                memories[row] = _WithVector(current, vectors[row])
         near: list[list[_WithVector]] = []
         for message, nearest in zip(messages, rows_by_message, strict=True):
-            near.append(_doubtable(message, [quotations.get(row) for row in nearest]))
+            near.append(_doubtable(message, map(memories.get, nearest)))
         return near
-
-    async def _stored(
-        self, rows: Collection[int], *, ids: Sequence[str], vectors: NDArray[np.float32], scope: Scope
-    ) -> dict[int, _WithVector]:
-        """Return the quotations among the memories of these rows, by row."""
-        row_of_id = {ids[row]: row for row in rows}
-        quotations: dict[int, _WithVector] = {}
-        for record in await self.store.get(owner_scope(scope), list(row_of_id)):
-            if _is_open_to_doubt(record):
-                row = row_of_id[record.id]
-                quotations[row] = _WithVector(record, vectors[row])
-        return quotations
 
     async def _judge(self, model: ChangeModel, pairs: Sequence[_Pair]) -> dict[str, str]:
         missing = [pair for pair in pairs if pair.key not in self._judged]
@@ -174,7 +171,7 @@ class OutdatedQuotations:
         outdated: dict[str, str] = {}
         for pair in pairs:
             if self._judged.get(pair.key, 0.0) >= pair.least:
-                outdated.setdefault(pair.quotation.record.id, pair.message.record.id)
+                outdated.setdefault(pair.memory.record.id, pair.message.record.id)
         return outdated
 
 
@@ -184,11 +181,11 @@ async def _shares_of(model: ChangeModel, pairs: Sequence[EarlierAndLater]) -> Se
         with anyio.fail_after(SECONDS):
             return await model.changes(pairs)
     except TimeoutError:
-        _log.warning("no quotation is put in doubt: the change model took more than %.0f s", SECONDS)
+        _log.warning("no memory is put in doubt: the change model took more than %.0f s", SECONDS)
     except EbbingError as error:
-        _log.warning("no quotation is put in doubt: %s", error)
+        _log.warning("no memory is put in doubt: %s", error)
     except Exception as error:  # a runtime raises errors of its own; the messages are stored all the same
-        _log.warning("no quotation is put in doubt: the change model raised %s", type(error).__name__)
+        _log.warning("no memory is put in doubt: the change model raised %s", type(error).__name__)
     return ()
 
 
@@ -214,30 +211,32 @@ async def _nearest_rows(messages: Sequence[_WithVector], vectors: NDArray[np.flo
     return rows
 
 
-def _is_open_to_doubt(record: MemoryRecord) -> bool:
-    """Return whether a memory quotes what the model found: what somebody wrote by hand is theirs to change."""
-    origin = record.provenance
-    is_noticed = origin.method == "rule" and (origin.rule or "").startswith(f"{NOTICED}:")
-    return is_noticed and DOUBTED not in record.tags and quoted_words(record.content) is not None
-
-
-def _doubtable(message: _WithVector, nearest: Sequence[_WithVector | None]) -> list[_WithVector]:
-    """Return the first quotations that a message may put in doubt; None stands for what is none."""
-    quotations: list[_WithVector] = []
-    for quotation in nearest:
-        if quotation is None:
+def _doubtable(message: _WithVector, nearest: Iterable[_WithVector | None]) -> list[_WithVector]:
+    """Return the first memories that a message may put in doubt; None stands for what is not open to doubt."""
+    memories: list[_WithVector] = []
+    for memory in nearest:
+        if memory is None:
             continue
-        if _may_doubt(message.record, quotation.record):
-            quotations.append(quotation)
-    return quotations[:MAX_NEAR]
+        if _may_doubt(message.record, memory.record):
+            memories.append(memory)
+    return memories[:MAX_NEAR]
 
 
-def _may_doubt(message: MemoryRecord, quotation: MemoryRecord) -> bool:
-    """Return whether the same person said a message later, in other words than those that are quoted."""
-    is_same = message.actor == quotation.actor
-    if not is_same or message.created_at <= quotation.created_at or not outranks(message, quotation):
+def _may_doubt(message: MemoryRecord, memory: MemoryRecord) -> bool:
+    """Return whether the same person said a message later, in other words than those that the memory rests on.
+
+    A document changes nothing of what a person said.
+    """
+    is_same = message.actor == memory.actor
+    if not is_same or message.created_at <= memory.created_at or not may_change(trust_of(message), trust_of(memory)):
         return False
-    return set(message.provenance.source_ids).isdisjoint(quotation.provenance.source_ids)
+    return set(message.provenance.source_ids).isdisjoint(memory.provenance.source_ids)
+
+
+def _words_of(memory: MemoryRecord) -> str:
+    """Return the words that a memory was made of, with their speaker, as those of a message are read."""
+    words = memory.provenance.source_text or ""
+    return f"{memory.actor}: {words}" if memory.actor else words
 
 
 def _text_before(record: MemoryRecord) -> str:
