@@ -15,8 +15,17 @@ from ebbing.privacy.guarding.off_record_wording import MAX_READ, asking, clauses
 
 REPOSITORY = Path(__file__).parents[3]
 HELD = REPOSITORY / "training" / "data" / "off_record_held"
-ASKING_IN_LOGS = ("this bit's off the record, dont be saving it anywhere", "right this stays between you and me")
-"""Messages of the two newest logs that do ask: seen rightly, as no rule sees them."""
+ASKING_IN_LOGS = (
+    "this bit's off the record, dont be saving it anywhere",
+    "right this stays between you and me",
+    "garage code for the new place is 4471",
+    "刚才我说他坏话那几句",
+    "this next bit you dont keep or write down anywhere ok",
+    "i'm not going to. probably. off the record",
+    "this next is not for writing down",
+    "ok this one dont save please",
+)
+"""Messages of the logs that do ask: seen rightly, as no rule sees them."""
 LOGS = REPOSITORY / "evals" / "data"
 
 

@@ -21,7 +21,7 @@ MAX_REQUEST: Final = 60
 """The same of a request by itself: longer words tell something, too."""
 MAX_ANNOUNCING: Final = 4
 """The same beside words that announce something: "but", 啊. More is what was to be told."""
-LIKELY: Final = 0.85
+LIKELY: Final = 0.6
 """Probability from which words that no rule knows are taken for a request."""
 _FILE: Final = "off_record"
 _BLANK: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
