@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -53,3 +54,12 @@ def _of_labelled_talks() -> Iterator[Labelled]:
                     kind = label if label in KINDS else None
                     before = spoken(talk.turns[place - 1]) if place else ""
                     yield Labelled(turn.text, turn.speaker, talk.language, path.stem, kind, before)
+
+
+def single_messages() -> Iterator[Labelled]:
+    """Yield messages that were written to be seen by themselves."""
+    for path in sorted((DATA / "single").glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            message = json.loads(line)
+            kind = message["kind"] or None
+            yield Labelled(message["text"], message["speaker"], message["lang"], path.stem, kind)

@@ -1,15 +1,19 @@
 """Train the salience model: `python -m training.salience`. Some minutes on one core; `--judge` prints figures alone.
 
 It learns from the messages of talks: which of them are worth remembering in their speaker's words, and what about. Each
-part of the authors is judged by what is learned of all others; what weighs the two halves is learned from that.
+part of the authors is judged by what is learned of all others. What weighs the two halves is learned from that, of
+talks alone: of single messages that were written for it, more are worth it than in life. Talks that were written to be
+full of changes (`data/changes/talks`) do not help: with them it was less exact in everyday talks.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +22,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
-from ebbing.adapters.readers.salience_heads import PLACES, dense_inputs, places_of
+from ebbing.adapters.readers.salience_heads import PLACES, SALIENCE_FILE_NAME, dense_inputs, places_of
 from ebbing.ports.models.salience import KINDS
 from training.embed import passages
-from training.messages import Labelled, messages
+from training.messages import Labelled, messages, single_messages
+from training.quantise import by_rows
 
-PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data/salience.npz"
+PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / SALIENCE_FILE_NAME
 PARTS = 4
 """Parts of the authors, each of which is judged by what is learned of the others."""
 RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6)
@@ -31,6 +36,7 @@ PENALTY = 2.0
 GAMMA = 0.02
 PIECES_PENALTY = 3.0
 KINDS_PENALTY = 0.3
+CACHE_MB = 2_000
 MIN_MESSAGES = 3
 """Messages that hold a piece, at least, for it to count."""
 
@@ -69,7 +75,7 @@ class Salience:
         counts = np.asarray((inputs.pieces > 0).sum(axis=0)).ravel()
         rarity = np.log((1 + len(labelled)) / (1 + counts)) + 1
         self.rarity = np.where(counts >= MIN_MESSAGES, rarity, 0.0).astype(np.float32)
-        self.meaning = SVC(C=PENALTY, gamma=GAMMA).fit(inputs.dense, worth)
+        self.meaning = SVC(C=PENALTY, gamma=GAMMA, cache_size=CACHE_MB).fit(inputs.dense, worth)
         self.wording = LogisticRegression(C=PIECES_PENALTY, max_iter=500, fit_intercept=False)
         self.wording.fit(self._weighed(inputs.pieces), worth)
         kinds = [message.kind for message in labelled if message.kind]
@@ -94,21 +100,32 @@ def judge(labelled: Sequence[Labelled], inputs: Inputs) -> LogisticRegression:
     """Print the figures of authors that nothing was learned of; return what weighs the two halves."""
     authors = sorted({message.author for message in labelled})
     margins, kinds = np.zeros((len(labelled), 2)), np.empty(len(labelled), object)
-    for part in range(PARTS):
-        held = set(authors[part::PARTS])
-        learned = [place for place, message in enumerate(labelled) if message.author not in held]
-        judged = [place for place, message in enumerate(labelled) if message.author in held]
-        model = Salience([labelled[place] for place in learned], inputs.some(learned))
-        margins[judged], kinds[judged] = model.margins(inputs.some(judged)), model.kinds_of(inputs.some(judged))
+    with ProcessPoolExecutor() as pool:
+        held_parts = [set(authors[part::PARTS]) for part in range(PARTS)]
+        for judged, margins_of_part, kinds_of_part in pool.map(partial(_judged_part, labelled, inputs), held_parts):
+            margins[judged], kinds[judged] = margins_of_part, kinds_of_part
     worth = np.array([message.kind is not None for message in labelled])
-    blend = LogisticRegression().fit(margins, worth)
+    talks = {message.author for message in messages()}
+    everyday = np.array([message.author in talks for message in labelled])
+    blend = LogisticRegression().fit(margins[everyday], worth[everyday])
     shares = blend.predict_proba(margins)[:, 1]
     for language in ("en", "zh"):
-        rows = np.array([message.language == language for message in labelled])
+        rows = everyday & np.array([message.language == language for message in labelled])
         report(language, worth[rows], shares[rows])
+    report("single messages", worth[~everyday], shares[~everyday])
     right = [kinds[place] == message.kind for place, message in enumerate(labelled) if message.kind]
     print(f"kind right: {np.mean(right):.2f}; weights of meaning and wording {blend.coef_[0].round(2)}")
     return blend
+
+
+def _judged_part(
+    labelled: Sequence[Labelled], inputs: Inputs, held: Collection[str]
+) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """Return the places of the messages of some authors, with what the model of all others says of them."""
+    learned = [place for place, message in enumerate(labelled) if message.author not in held]
+    judged = [place for place, message in enumerate(labelled) if message.author in held]
+    model = Salience([labelled[place] for place in learned], inputs.some(learned))
+    return judged, model.margins(inputs.some(judged)), model.kinds_of(inputs.some(judged))
 
 
 def report(name: str, worth: np.ndarray, shares: np.ndarray) -> None:
@@ -129,8 +146,10 @@ def report(name: str, worth: np.ndarray, shares: np.ndarray) -> None:
 def export(model: Salience, blend: LogisticRegression) -> None:
     """Write the model as package data."""
     order = [list(model.kinds.classes_).index(kind) for kind in KINDS]
+    support, scales = by_rows(model.meaning.support_vectors_)
     tensors = {
-        "support": model.meaning.support_vectors_.astype(np.float16),
+        "support": support,
+        "support_scales": scales,
         "support_weights": model.meaning.dual_coef_[0].astype(np.float32),
         "gamma": np.float32(GAMMA),
         "intercept": model.meaning.intercept_.astype(np.float32),
@@ -150,7 +169,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="print the figures and write nothing")
     options = parser.parse_args()
-    labelled = messages()
+    labelled = [*messages(), *single_messages()]
     inputs = Inputs.of(labelled)
     blend = judge(labelled, inputs)
     if not options.judge:

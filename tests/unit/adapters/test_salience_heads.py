@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ebbing.adapters.readers.salience_heads import PLACES, SalienceHeads, places_of
 from ebbing.ports.models.salience import KINDS
+from training.messages import single_messages
 from training.parse import DATA, HARMFUL, LabelError, read_messages
 
 DIM = 384
@@ -62,6 +63,12 @@ def test_every_labelled_talk_can_be_read() -> None:
             assert len(talk.turns) == len(talk.labels) > 50
             labels |= set(talk.labels)
     assert labels == {*KINDS, HARMFUL, ""}
+
+
+def test_every_single_message_can_be_read() -> None:
+    messages = list(single_messages())
+    assert {message.kind for message in messages} == {*KINDS, None}
+    assert len({(message.author, message.text) for message in messages}) == len(messages) > 900
 
 
 def test_an_unknown_label_is_refused_with_its_line(tmp_path: Path) -> None:

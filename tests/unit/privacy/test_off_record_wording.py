@@ -24,6 +24,8 @@ ASKING_IN_LOGS = (
     "i'm not going to. probably. off the record",
     "this next is not for writing down",
     "ok this one dont save please",
+    "dont keep this now. i found a lump",
+    "这个事莫让浩浩晓得",
 )
 """Messages of the logs that do ask: seen rightly, as no rule sees them."""
 LOGS = REPOSITORY / "evals" / "data"
