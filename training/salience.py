@@ -31,7 +31,7 @@ from training.quantise import by_rows
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / SALIENCE_FILE_NAME
 PARTS = 4
 """Parts of the authors, each of which is judged by what is learned of the others."""
-RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6)
+RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
 PENALTY = 2.0
 GAMMA = 0.02
 PIECES_PENALTY = 3.0

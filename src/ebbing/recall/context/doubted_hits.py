@@ -18,7 +18,7 @@ from ebbing.recall.context.context_turns import SearchableRows
 from ebbing.recall.context.query_fallback import SearchFn
 from ebbing.recall.rows import load_records, rows_in_scope
 
-_LOOKED_AT: Final = 16
+_LOOKED_AT: Final = 4
 """Of so many of the best hits, what was said later is looked for."""
 _MAX_CHANGES: Final = 4
 """Changes of one thing that are followed: wednesdays, thursdays, fridays …"""
