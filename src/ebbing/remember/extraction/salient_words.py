@@ -25,7 +25,7 @@ from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.extractor import PLACEHOLDER
 from ebbing.remember.intake.screening import ScreenedMessage
 
-LEAST: Final = 0.55
+LEAST: Final = 0.6
 """Probability from which a message is kept that somebody writes to be remembered …"""
 LEAST_IN_COMPANY: Final = 0.75
 """… and one of a running talk, or among people, where much of what sounds like news passes. On authors that nothing was
