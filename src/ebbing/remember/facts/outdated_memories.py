@@ -29,9 +29,9 @@ from ebbing.remember.facts.new_fact import trust_of
 from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
 LEAST: Final = 0.35
-"""Probability from which a memory is put in doubt: four of five such memories are over. A pair is judged among many …"""
+"""Probability from which a memory is put in doubt: four of five of those are over, at least in part …"""
 LEAST_OF_HARM: Final = 0.6
-"""… and one that warns of lasting harm (tag `health`): where it is missing, somebody may be hurt."""
+"""… and one about health or diet: where it is missing, somebody may be hurt."""
 MAX_NEAR: Final = 6
 """Memories nearest to a message that it is read beside."""
 SECONDS: Final = 5.0
