@@ -303,6 +303,12 @@ def _to_float(value: float) -> float:
 # The records of rows: read from the store where the shard has not cached them.
 
 
+def rows_by_id(shard: Shard, ids: Collection[str]) -> dict[str, int]:
+    """Return the living rows of these ids, as far as the shard has them."""
+    alive, every = shard.alive, shard.ids[: shard.size]
+    return {memory_id: row for row, memory_id in enumerate(every) if memory_id in ids and alive[row]}
+
+
 async def load_records(
     store: MemoryStore, shard: Shard, *, scope: Scope, rows: Sequence[int], include_deleted: bool = False
 ) -> list[MemoryRecord]:

@@ -18,7 +18,7 @@ from ebbing.index.shard import ROLES, Shard
 from ebbing.language.text.analyzer import TextFlag, flags_of, normalise
 from ebbing.ports.models.embedder import Calibration
 from ebbing.ports.stores.memory_store import MemoryStore
-from ebbing.recall.rows import Mask, expand, load_records, load_windows
+from ebbing.recall.rows import Mask, expand, load_records, load_windows, rows_by_id
 
 READ_ON: Final = 8
 """Of so many of the best hits, the turns behind them come along …"""
@@ -99,10 +99,7 @@ def _hit_like(hit: Hit, record: MemoryRecord, *, share: float = _SHARE) -> Hit:
 def _rows_of(shard: Shard, hits: Sequence[Hit]) -> dict[str, int]:
     """Return the rows of the hits whose turns may be needed."""
     hit_ids = {hit.record.id for place, hit in enumerate(hits) if place < READ_ON or _asks(hit.record)}
-    alive = shard.alive
-    return {
-        memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size]) if memory_id in hit_ids and alive[row]
-    }
+    return rows_by_id(shard, hit_ids)
 
 
 def _newer_rows(hits: Sequence[Hit], rows: Mapping[str, int], *, searchable: SearchableRows) -> Iterator[int]:

@@ -16,7 +16,7 @@ from ebbing.index.shard import micros
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.context.context_turns import SearchableRows
 from ebbing.recall.context.query_fallback import SearchFn
-from ebbing.recall.rows import load_records, rows_in_scope
+from ebbing.recall.rows import load_records, rows_by_id, rows_in_scope
 
 _LOOKED_AT: Final = 4
 """Of so many of the best hits, what was said later is looked for."""
@@ -112,23 +112,19 @@ class _NewerMessages:
         """Return the messages of these ids, by id; one that another tells by now is that other one."""
         if not message_ids:
             return {}
-        shown_ids: dict[str, str] = {}
+        searchable = self._searchable
+        told_ids: dict[str, str] = {}
         for record in await self._store.get(self._scope, message_ids):
             teller = None if record.retired_at is None else record.superseded_by
-            shown_ids[record.id] = teller or record.id
-        shard, mask = self._searchable.shard, self._searchable.mask
-        ids = set(shown_ids.values())
-        rows: list[int] = []
-        for row, memory_id in enumerate(shard.ids[: shard.size]):
-            if memory_id in ids and mask[row]:
-                rows.append(row)
-        shown: dict[str, MemoryRecord] = {}
-        for record in await load_records(self._store, shard, scope=self._scope, rows=rows):
-            shown[record.id] = record
+            told_ids[record.id] = teller or record.id
+        rows = rows_by_id(searchable.shard, set(told_ids.values()))
+        visible = [row for row in rows.values() if searchable.mask[row]]
+        records = await load_records(self._store, searchable.shard, scope=self._scope, rows=visible)
+        by_id = {record.id: record for record in records}
         messages: dict[str, MemoryRecord] = {}
-        for message_id, shown_id in shown_ids.items():
-            if shown_id in shown:
-                messages[message_id] = shown[shown_id]
+        for message_id, told_id in told_ids.items():
+            if told_id in by_id:
+                messages[message_id] = by_id[told_id]
         return messages
 
 

@@ -22,7 +22,7 @@ from ebbing.remember.attempts import until_unchanged
 from ebbing.remember.reconcile.candidates import owner_scope
 
 REASON: Final = "something that was said later may have changed it"
-NO_REASON: Final = "what may have changed it is gone"
+_TAKEN_BACK: Final = "what may have changed it is gone"
 _READ: Final = frozenset({"rule", "llm"})
 """What was read from a message may be over; what somebody wrote by hand or brought along is theirs to change."""
 _HEALTH: Final = frozenset({"health", "diet"})
@@ -101,7 +101,7 @@ async def without_doubts(
         if record.doubted_by in gone_ids:
             version = record.version + 1
             revised = replace(record.without_doubt(), version=version)
-            sure.append(Revise(revised, Event.UPDATE, reason=NO_REASON))
+            sure.append(Revise(revised, Event.UPDATE, reason=_TAKEN_BACK))
     return sure
 
 

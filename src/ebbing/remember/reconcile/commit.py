@@ -14,7 +14,7 @@ from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, type_of
 from ebbing.index.index_entry import IndexEntry
 from ebbing.ports.stores.memory_store import Change, Insert, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
-from ebbing.remember.facts.doubts import NO_REASON, with_doubts, without_doubts
+from ebbing.remember.facts.doubts import with_doubts, without_doubts
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.facts.outdated_memories import OutdatedMemories
@@ -127,10 +127,12 @@ class _Commit:
     async def _with_doubts(self, changes: Sequence[Change]) -> list[Change]:
         """Return the changes with what notes the memories that new messages put in doubt, beside those that change."""
         store, scope, now = self.deps.store, self.context.scope, self.context.now
+        changed = {change.record.id for change in changes if isinstance(change, Revise)}
         changes = await without_doubts(store, changes, gone=self.known_messages.episodes, scope=scope)
-        revised = [change for change in changes if isinstance(change, Revise)]
-        changed = {change.record.id for change in revised if change.reason != NO_REASON}
-        sure_again = {change.record.id: change.record for change in revised if change.reason == NO_REASON}
+        sure_again: dict[str, MemoryRecord] = {}
+        for change in changes:
+            if isinstance(change, Revise) and change.record.id not in changed:
+                sure_again[change.record.id] = change.record
         inserts = [change for change in changes if isinstance(change, Insert)]
         messages = [insert for insert in inserts if self._is_new_message(insert.record)]
         memories = [insert for insert in inserts if insert.record.kind is Kind.MEMORY]
