@@ -22,6 +22,8 @@ class Labelled:
     """One of `KINDS` where it is worth remembering, else None."""
     before: str = ""
     """What was said before it, with its speaker; empty for the first message of a talk."""
+    in_talk: bool = True
+    """Whether it is part of a talk, and not written to be seen by itself."""
 
 
 def messages() -> list[Labelled]:
@@ -62,4 +64,4 @@ def single_messages() -> Iterator[Labelled]:
         for line in path.read_text("utf-8").splitlines():
             message = json.loads(line)
             kind = message["kind"] or None
-            yield Labelled(message["text"], message["speaker"], message["lang"], path.stem, kind)
+            yield Labelled(message["text"], message["speaker"], message["lang"], path.stem, kind, in_talk=False)

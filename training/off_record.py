@@ -1,7 +1,8 @@
-"""Train the model of requests off the record: `python -m training.off_record`. A minute; `--judge` prints figures.
+"""Train the models of requests off the record: `python -m training.off_record`. Some minutes; `--judge` prints figures.
 
-It learns which clauses ask that a message is not remembered: from messages whose request is marked (`data/off_record`),
-and from the messages of talks, which ask for nothing. Each author is judged by what is learned of all others.
+One learns which clauses ask that a message is not remembered: from messages whose request is marked
+(`data/off_record`), and from the messages of talks, which ask for nothing. The other learns it from the vectors of
+whole messages. Each part of the authors is judged by what is learned of all others.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
+from ebbing.adapters.readers.off_record_heads import OFF_RECORD_FILE_NAME, odds_of
 from ebbing.privacy.guarding.grammar import without_quotes
-from ebbing.privacy.guarding.off_record import LIKELY, request_by_rules, rules
+from ebbing.privacy.guarding.off_record import LIKELY, LIKELY_BY_WORDS, OPEN, request_by_rules, rules
 from ebbing.privacy.guarding.off_record_wording import (
     MAX_CLAUSES,
     PLACES,
@@ -27,16 +30,27 @@ from ebbing.privacy.guarding.off_record_wording import (
     pieces_of,
     tokens_of,
 )
+from ebbing.remember.intake.second_looks import MAX_READ
+from training.embed import passages
 from training.messages import messages
 from training.parse import DATA
+from training.quantise import by_rows
 
-PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/privacy/off_record.npz"
+SOURCE = Path(__file__).parents[1] / "src/ebbing"
+WORDS_DATA = SOURCE / "privacy/off_record.npz"
+MEANING_DATA = SOURCE / "adapters/data" / OFF_RECORD_FILE_NAME
 SAYINGS = Path(__file__).parents[1] / "tests/data/off_record.toml"
 PENALTY = 6.0
 WEIGHT_OF_TALK = 20.0
 """Of a clause of a talk: to lose what somebody told is a harm too."""
 WEIGHT_ALIKE = 3.0
 """Of a clause of a message that only looks like a request."""
+MEANING_PENALTY = 4.0
+GAMMA = 1.0
+PARTS = 4
+"""Parts of the authors, each of which is judged by what is learned of the others."""
+PLAIN = 2_000
+"""Messages of talks whose vectors are learned from, beside those whose words leave it open."""
 COVERED = 0.8
 """Share of a request's tokens that clauses hold which ask."""
 
@@ -137,45 +151,100 @@ def probability(text: str, weights: np.ndarray, base: float) -> float:
     return float(1.0 / (1.0 + np.exp(-(max(sums, default=-np.inf) + base))))
 
 
-def judge() -> None:
-    """Print how many requests are seen, and how often one is seen that is none, by author and threshold."""
+@dataclass(frozen=True)
+class Models:
+    """What was learned of some messages."""
+
+    weights: np.ndarray
+    base: float
+    meaning: SVC
+
+    @classmethod
+    def of(cls, asking: Sequence[Marked], talk: Sequence[str]) -> Models:
+        """Learn from messages whose request is marked, and from messages of talks."""
+        rows = [row for message in asking for row in examples(message)]
+        weights, base = learn([*rows, *of_talk(talk)])
+        by_words = np.array([probability(text, weights, base) for text in talk])
+        plain = [text for text, share in zip(talk, by_words, strict=True) if share >= OPEN]
+        plain += talk[:: max(1, len(talk) // PLAIN)]
+        written = [message for message in asking if message.author != "rules"]
+        texts = [message.text for message in written] + [message.ask for message in written if message.ask] + plain
+        asks = [bool(message.ask) for message in written] + [True] * sum(bool(message.ask) for message in written)
+        meaning = SVC(C=MEANING_PENALTY, gamma=GAMMA).fit(vectors(texts), asks + [False] * len(plain))
+        return cls(weights, base, meaning)
+
+    def by_words(self, texts: Sequence[str]) -> np.ndarray:
+        """Return how likely the words of messages ask, shape (texts,)."""
+        return np.array([probability(text, self.weights, self.base) for text in texts])
+
+    def margins(self, texts: Sequence[str]) -> np.ndarray:
+        """Return what words and meaning say, shape (texts, 2)."""
+        return np.stack([odds_of(self.by_words(texts)), self.meaning.decision_function(vectors(texts))], axis=1)
+
+
+def vectors(texts: Sequence[str]) -> np.ndarray:
+    """Return the vectors of messages as they are looked at, shape (texts, 384)."""
+    return passages([text[:MAX_READ] for text in texts])
+
+
+def judge() -> LogisticRegression:
+    """Print the figures of authors that nothing was learned of; return what weighs words and meaning."""
     all_marked, talk = marked(), ordinary()
-    authors = sorted({message.author for message in all_marked if message.ask})
-    halves = [talk[0::2], talk[1::2]]
-    for number, author in enumerate(authors):
-        learned_talk, unseen_talk = halves[number % 2], halves[1 - number % 2]
-        rows = [row for message in all_marked if message.author != author for row in examples(message)]
-        weights, base = learn([*rows, *of_talk(learned_talk)])
-        judged = [message for message in all_marked if message.author == author]
-        print(author, figures(judged, unseen_talk, weights=weights, base=base))
+    authors = sorted({message.author for message in all_marked if message.author != "rules"})
+    texts: list[str] = []
+    names: list[str] = []
+    asks: list[bool] = []
+    margins: list[np.ndarray] = []
+    for part in range(PARTS):
+        held, unseen = set(authors[part::PARTS]), talk[part::PARTS]
+        learned_talk = [text for place, text in enumerate(talk) if place % PARTS != part]
+        models = Models.of([message for message in all_marked if message.author not in held], learned_talk)
+        judged = [message for message in all_marked if message.author in held]
+        texts += [message.text for message in judged] + unseen
+        names += [message.author for message in judged] + ["talk"] * len(unseen)
+        asks += [bool(message.ask) for message in judged] + [False] * len(unseen)
+        margins.append(models.margins([message.text for message in judged] + unseen))
+    seen, asked = np.concatenate(margins), np.array(asks)
+    open_rows = seen[:, 0] >= odds_of([OPEN])[0]
+    blend = LogisticRegression().fit(seen[open_rows], asked[open_rows])
+    by_rules = np.array([request_by_rules(text) is not None for text in texts])
+    by_words = by_rules | (seen[:, 0] >= odds_of([LIKELY_BY_WORDS])[0])
+    by_both = by_rules | (open_rows & (blend.predict_proba(seen)[:, 1] >= LIKELY))
+    for author in [*authors, "talk"]:
+        rows = np.array([name == author for name in names])
+        print(f"{author}: {(rows & asked).sum()} requests, {(rows & ~asked).sum()} others;", end="")
+        for name, found in (("words", by_words), ("words and meaning", by_both)):
+            print(f" {name}: {(rows & asked & found).sum()} seen, {(rows & ~asked & found).sum()} wrong;", end="")
+        print(f" open {(rows & open_rows).mean() / rows.mean():.3f}")
+    return blend
 
 
-def figures(judged: Sequence[Marked], talk: Sequence[str], *, weights: np.ndarray, base: float) -> str:
-    """Return recall, wrong look-alikes and wrong ordinary messages, for some thresholds."""
-    asked = np.array([probability(each.text, weights, base) for each in judged if each.ask])
-    alike = np.array([probability(each.text, weights, base) for each in judged if not each.ask])
-    plain = np.array([probability(text, weights, base) for text in talk])
-    parts = []
-    for least in (0.5, LIKELY, 0.95):
-        seen, wrong, loose = (float((part >= least).mean()) for part in (asked, alike, plain))
-        parts.append(f"{least}: seen {seen:.3f}, wrong {wrong:.3f}, of talk {loose:.5f}")
-    return "; ".join(parts)
+def export(models: Models, blend: LogisticRegression) -> None:
+    """Write both models as package data."""
+    scale = float(np.abs(models.weights).max()) / 127
+    whole = np.round(models.weights / scale).astype(np.int8)
+    np.savez_compressed(WORDS_DATA, weights=whole, scale=np.float32(scale), base=np.float32(models.base))
+    support, scales = by_rows(models.meaning.support_vectors_)
+    np.savez_compressed(
+        MEANING_DATA,
+        support=support,
+        support_scales=scales,
+        support_weights=models.meaning.dual_coef_[0].astype(np.float16),
+        gamma=np.float32(GAMMA),
+        intercept=np.float32(models.meaning.intercept_[0]),
+        blend=np.array([*blend.coef_[0], blend.intercept_[0]], np.float32),
+    )
+    print(f"{WORDS_DATA.stat().st_size} and {MEANING_DATA.stat().st_size} bytes")
 
 
 def main() -> None:
-    """Learn from all authors and write the package data."""
+    """Judge, then learn from all authors and write the package data."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="print figures and write nothing")
-    if parser.parse_args().judge:
-        judge()
-        return
-    rows = [row for message in marked() for row in examples(message)]
-    weights, base = learn([*rows, *of_talk(ordinary())])
-    scale = float(np.abs(weights).max()) / 127
-    np.savez_compressed(
-        PACKAGE_DATA, weights=np.round(weights / scale).astype(np.int8), scale=np.float32(scale), base=np.float32(base)
-    )
-    print(f"{PACKAGE_DATA.stat().st_size} bytes")
+    options = parser.parse_args()
+    blend = judge()
+    if not options.judge:
+        export(Models.of(marked(), ordinary()), blend)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class Inputs:
     """What is seen of some messages."""
 
     dense: np.ndarray
-    """Vector and form, shape (messages, 387)."""
+    """Vector, form and company, shape (messages, 388)."""
     pieces: csr_matrix
     """Which pieces stand in each, shape (messages, PLACES)."""
 
@@ -59,7 +59,7 @@ class Inputs:
         ends = np.cumsum([0, *map(len, places)])
         ones = np.ones(ends[-1], np.float32)
         pieces = csr_matrix((ones, np.concatenate(places), ends), shape=(len(texts), PLACES))
-        return cls(dense_inputs(texts, vectors), pieces)
+        return cls(dense_inputs(texts, vectors, in_talk=[message.in_talk for message in labelled]), pieces)
 
     def some(self, rows: Sequence[int]) -> Inputs:
         """Return the inputs of some of the messages."""
@@ -105,8 +105,7 @@ def judge(labelled: Sequence[Labelled], inputs: Inputs) -> LogisticRegression:
         for judged, margins_of_part, kinds_of_part in pool.map(partial(_judged_part, labelled, inputs), held_parts):
             margins[judged], kinds[judged] = margins_of_part, kinds_of_part
     worth = np.array([message.kind is not None for message in labelled])
-    talks = {message.author for message in messages()}
-    everyday = np.array([message.author in talks for message in labelled])
+    everyday = np.array([message.in_talk for message in labelled])
     blend = LogisticRegression().fit(margins[everyday], worth[everyday])
     shares = blend.predict_proba(margins)[:, 1]
     for language in ("en", "zh"):

@@ -16,6 +16,7 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
 from ebbing.ports.models.change_model import ChangeModel
 from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.off_record import OffRecordModel
 from ebbing.ports.models.salience import SalienceModel
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
 from ebbing.remember.facts.drafts import Draft
@@ -54,6 +55,8 @@ class AddDeps:
     """Judges what is worth remembering of messages that no rule reads, if there is one for the embedder."""
     change_model: ChangeModel | None = None
     """Judges which quotations a message leaves without ground, if there is one for the embedder."""
+    off_record: OffRecordModel | None = None
+    """Judges which messages ask not to be written down, if there is one for the embedder."""
 
     async def vectors(self, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
         """Return the vectors of texts; None for those that could not be embedded.

@@ -30,23 +30,32 @@ def vectors(count: int, *, seed: int = 1) -> np.ndarray:
 TEXTS = ["i'm allergic to bees", "lol", "我妈下周做手术", "", "\ud800?", "x" * 5_000]
 
 
-def test_a_message_is_judged_alike_alone_and_among_others(heads: SalienceHeads) -> None:
+@pytest.mark.parametrize("in_talk", [True, False])
+def test_a_message_is_judged_alike_alone_and_among_others(heads: SalienceHeads, in_talk: bool) -> None:
     drawn = vectors(len(TEXTS))
-    together = heads.judge(TEXTS, list(drawn))
-    alone = [heads.judge([text], [vector])[0] for text, vector in zip(TEXTS, drawn, strict=True)]
+    together = heads.judge(TEXTS, list(drawn), in_talk=in_talk)
+    alone = [heads.judge([text], [vector], in_talk=in_talk)[0] for text, vector in zip(TEXTS, drawn, strict=True)]
     assert [item.kind for item in together] == [item.kind for item in alone]
     assert np.allclose([item.probability for item in together], [item.probability for item in alone], atol=1e-4)
     assert {item.kind for item in together} <= set(KINDS)
 
 
 def test_nothing_is_judged_where_there_is_nothing(heads: SalienceHeads) -> None:
-    assert heads.judge([], []) == []
+    assert heads.judge([], [], in_talk=True) == []
 
 
 def test_an_illness_speaks_for_a_message_and_a_laugh_against_it(heads: SalienceHeads) -> None:
     [vector] = vectors(1)
-    ill, laugh = heads.judge(["i'm allergic to penicillin since i was 7", "haha ok see you later"], [vector, vector])
+    texts = ["i'm allergic to penicillin since i was 7", "haha ok see you later"]
+    ill, laugh = heads.judge(texts, [vector, vector], in_talk=False)
     assert ill.probability > laugh.probability
+
+
+def test_what_comes_by_itself_is_more_often_worth_it_than_the_same_in_a_talk(heads: SalienceHeads) -> None:
+    drawn = vectors(40, seed=2)
+    texts = ["the spare key is under the blue pot"] * len(drawn)
+    by_itself, within = (heads.judge(texts, list(drawn), in_talk=in_talk) for in_talk in (False, True))
+    assert np.mean([a.probability > b.probability for a, b in zip(by_itself, within, strict=True)]) > 0.9
 
 
 @given(st.text(max_size=200))

@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.adapters.readers.reader_weights import matrix_of, read_tensors
+from ebbing.adapters.readers.reader_weights import read_tensors
+from ebbing.adapters.readers.support_vectors import Floats, SupportVectors
 from ebbing.ports.models.salience import KINDS, Salience
 
 SALIENCE_FILE_NAME: Final = "salience.npz"
@@ -25,8 +26,8 @@ MAX_CHARACTERS: Final = 400
 """Of a message, whose beginning says enough of how it speaks."""
 VECTOR_SCALE: Final = 8.0
 """Of the vector beside the three numbers of `shape_of`."""
-
-Floats = NDArray[np.float32]
+BY_ITSELF: Final = 4.0
+"""What stands beside them for a message that comes by itself, and 0 for one of a talk."""
 
 
 def places_of(text: str) -> NDArray[np.int64]:
@@ -43,10 +44,15 @@ def places_of(text: str) -> NDArray[np.int64]:
     return np.array(sorted(hashes), dtype=np.int64)
 
 
-def dense_inputs(texts: Sequence[str], vectors: Sequence[Floats]) -> Floats:
-    """Return what the support vector machine sees: vector and form of each message, shape (messages, dim + 3)."""
-    shapes = np.array([shape_of(text) for text in texts], dtype=np.float32)
-    return np.concatenate([VECTOR_SCALE * np.asarray(vectors, dtype=np.float32), shapes], axis=1)
+def dense_inputs(texts: Sequence[str], vectors: Sequence[Floats], *, in_talk: Sequence[bool]) -> Floats:
+    """Return what the support vector machine sees: vector, form and company of each, shape (messages, dim + 4)."""
+    company = np.where(in_talk, 0.0, BY_ITSELF)
+    parts = [
+        VECTOR_SCALE * np.asarray(vectors),
+        np.array([*map(shape_of, texts)]),
+        company[:, None],
+    ]
+    return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
 def shape_of(text: str) -> tuple[float, float, float]:
@@ -66,35 +72,26 @@ class SalienceHeads:
         """
         self.model_id = model_id
         tensors = read_tensors(SALIENCE_FILE_NAME)
-        self._support = matrix_of(tensors, "support")
-        for name in ("support", "support_scales"):
+        self._meaning = SupportVectors(tensors)
+        for name in ("support", "support_scales", "support_weights", "gamma", "intercept"):
             del tensors[name]
         self.version = str(tensors.pop("version"))
         weights = {name: array.astype(np.float32) for name, array in tensors.items()}
-        self._support_weights = weights["support_weights"]
-        self._gamma, self._intercept = weights["gamma"], weights["intercept"]
         self._rarity, self._pieces = weights["rarity"], weights["pieces"]
         self._kinds, self._kinds_bias = weights["kinds"], weights["kinds_bias"]
         self._blend = weights["blend"]
-        self._support_norms = (self._support**2).sum(axis=1)
 
-    def judge(self, texts: Sequence[str], vectors: Sequence[Floats]) -> list[Salience]:
+    def judge(self, texts: Sequence[str], vectors: Sequence[Floats], *, in_talk: bool) -> list[Salience]:
         """Return the judgement of each message; see `SalienceModel`."""
         if not texts:
             return []
-        dense = dense_inputs(texts, vectors)
+        dense = dense_inputs(texts, vectors, in_talk=[in_talk] * len(texts))
         wording = np.array([self._wording(text) for text in texts], dtype=np.float32)
         by_meaning, by_wording, base = self._blend
-        logits = base + by_meaning * self._meaning(dense) + by_wording * wording
+        logits = base + by_meaning * self._meaning.margins(dense) + by_wording * wording
         probabilities = 1.0 / (1.0 + np.exp(-logits))
         kinds = np.argmax(dense @ self._kinds + self._kinds_bias, axis=1)
         return [Salience(float(share), KINDS[kind]) for share, kind in zip(probabilities, kinds, strict=True)]
-
-    def _meaning(self, dense: Floats) -> Floats:
-        """Return the margin of the support vector machine with a Gaussian kernel, shape (messages,)."""
-        squares = (dense**2).sum(axis=1)[:, None] + self._support_norms - 2.0 * dense @ self._support.T
-        margins: Floats = np.exp(-self._gamma * squares) @ self._support_weights + self._intercept
-        return margins
 
     def _wording(self, text: str) -> float:
         """Return the sum of the weights of a text's pieces, each by its rarity, over the length of these rarities."""

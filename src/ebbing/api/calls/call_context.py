@@ -83,6 +83,7 @@ class CallContext:
                 deferred_embedder=components.following if self.settings.defer_embeddings else None,
                 salience=salience,
                 change_model=await components.reader.change_model(),
+                off_record=await components.reader.off_record_model(),
             )
             self._add_deps = deps
         return deps if change is None else replace(deps, store=self.store.within(change))

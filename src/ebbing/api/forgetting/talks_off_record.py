@@ -23,6 +23,7 @@ from ebbing.remember.intake.screening import (
     StillOffRecord,
     messages_on_record,
 )
+from ebbing.remember.intake.second_looks import requests_in
 
 REQUEST_AGE: Final = timedelta(minutes=30)
 """How long "what I tell you next is off the record" waits for the next message."""
@@ -49,11 +50,12 @@ class TalksOffRecord:
         Raises:
             StoreError: what was asked for before could not be read, or it could not be noted.
         """
+        requests = None if is_private else await requests_in(messages, load=self._context.add_deps)
         if self._is_later:
-            yield messages_on_record(messages, trust=trust, is_private=is_private)
+            yield messages_on_record(messages, trust=trust, is_private=is_private, requests=requests)
             return
         still = await self._still(scope)
-        recorded = messages_on_record(messages, trust=trust, is_private=is_private, still=still)
+        recorded = messages_on_record(messages, trust=trust, is_private=is_private, still=still, requests=requests)
         if recorded.still is not None:
             await self._note(scope, recorded.still)
         try:

@@ -15,6 +15,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
 from ebbing.remember.add import add_extracted
 from ebbing.remember.add_raw import add_raw
+from ebbing.remember.intake.screening import messages_on_record
 from ebbing.validation import checked_flag
 
 
@@ -80,4 +81,5 @@ class SessionWriter:
                 infer=infer,
             )
         step = add_extracted if infer else add_raw
-        return await step(context.write_deps(ChangeSet(Cause.ADD)), messages, scope=session, metadata={})
+        recorded = messages_on_record(messages).messages
+        return await step(context.write_deps(ChangeSet(Cause.ADD)), recorded, scope=session, metadata={})

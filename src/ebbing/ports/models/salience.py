@@ -36,11 +36,13 @@ class SalienceModel(Protocol):
         """Names the embedder whose vectors it judges."""
         ...
 
-    def judge(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> list[Salience]:
+    def judge(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]], *, in_talk: bool) -> list[Salience]:
         """Return the judgement of each message.
 
         Args:
             texts: the messages, without their speakers.
             vectors: the vector of each as a passage with its speaker, shape (dim,).
+            in_talk: they are part of a running talk, or of one among people. What somebody writes by itself is more
+                often meant to be remembered.
         """
         ...

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from ebbing.privacy.guarding.grammar import Rule, grammar, sentences, without_quotes
-from ebbing.privacy.guarding.off_record_wording import CLAUSE, asking
+from ebbing.privacy.guarding.off_record_wording import CLAUSE, Asking, asking
 
 MAX_BARE: Final = 10
 """Letters that may stand beside a request in a message that says nothing else; a Chinese one counts for three."""
@@ -21,8 +21,12 @@ MAX_REQUEST: Final = 60
 """The same of a request by itself: longer words tell something, too."""
 MAX_ANNOUNCING: Final = 4
 """The same beside words that announce something: "but", 啊. More is what was to be told."""
-LIKELY: Final = 0.6
-"""Probability from which words that no rule knows are taken for a request."""
+LIKELY: Final = 0.75
+"""Probability from which a message is taken for a request that no rule knows, where its meaning was looked at, too."""
+LIKELY_BY_WORDS: Final = 0.9
+"""The same where there is nothing but its words."""
+OPEN: Final = 0.02
+"""Probability by its words from which the meaning of a message is worth a look: one in forty of everyday talk."""
 _FILE: Final = "off_record"
 _BLANK: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 """Between Chinese characters many type it for a comma."""
@@ -58,9 +62,38 @@ class Request:
     after: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PossibleRequest:
+    """What a message would ask to be left out, if it does ask."""
+
+    request: Request
+    probability: float
+    """How likely its words ask; 1 where a rule knows them."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its meaning decides."""
+        return OPEN <= self.probability < 1.0
+
+    def request_if(self, probability: float | None = None) -> Request | None:
+        """Return what it asks; None where that is not likely.
+
+        Args:
+            probability: how likely it asks, by its meaning and its words; None where its words alone are known.
+        """
+        likely = self.probability >= LIKELY_BY_WORDS if probability is None else probability >= LIKELY
+        return self.request if likely else None
+
+
 def off_record_request(text: str) -> Request | None:
-    """What the speaker asks to be left out; None where they ask for nothing of the kind."""
-    return request_by_rules(text) or _request_by_wording(text)
+    """Return what the speaker asks to be left out, by the words alone; None where they ask nothing of the kind."""
+    return possible_request(text).request_if()
+
+
+def possible_request(text: str) -> PossibleRequest:
+    """Return what a message may ask to be left out, and how likely its words do ask."""
+    by_rule = request_by_rules(text)
+    return _possible_by_wording(text) if by_rule is None else PossibleRequest(by_rule, 1.0)
 
 
 def request_by_rules(text: str) -> Request | None:
@@ -87,17 +120,20 @@ def request_by_rules(text: str) -> Request | None:
     return Request(before=Reach.BEFORE in about, after=Reach.AFTER in about)
 
 
-def _request_by_wording(text: str) -> Request | None:
-    """What a message asks in other words: that itself is left out, and where it is short and says so, a neighbour."""
+def _possible_by_wording(text: str) -> PossibleRequest:
+    """What a message may ask in words that no rule knows."""
     request = asking("\n".join(_own_clauses(without_quotes(text))))
-    if request.probability < LIKELY:
-        return None
+    if request.probability < OPEN:
+        return PossibleRequest(Request(), request.probability)
+    return PossibleRequest(_reach_by_wording(request), request.probability)
+
+
+def _reach_by_wording(request: Asking) -> Request:
+    """What is left out: the message itself, and where it is short and says so, a neighbour."""
     words = request.words
     length = sum(map(_weight, words))
     rest = sum(map(_weight, request.rest))
-    if rest > MAX_BARE or length > MAX_REQUEST:
-        return Request()
-    if _ADDRESSED.search(words) is None:
+    if rest > MAX_BARE or length > MAX_REQUEST or _ADDRESSED.search(words) is None:
         return Request()
     if _NEXT.search(words):
         return Request(after=True)

@@ -25,11 +25,11 @@ from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.extractor import PLACEHOLDER
 from ebbing.remember.intake.screening import ScreenedMessage
 
-LEAST: Final = 0.6
-"""Probability from which a message is kept that somebody writes to be remembered …"""
+LEAST: Final = 0.8
+"""Probability from which a message is kept that comes by itself: most such are worth it, the model thinks."""
 LEAST_IN_COMPANY: Final = 0.75
-"""… and one of a running talk, or among people, where much of what sounds like news passes. On authors that nothing was
-learned of, nine in ten of those that are kept are worth it."""
+"""The same of one of a running talk, or among people. On authors that nothing was learned of, nearly nine in ten of
+those that are kept are worth it."""
 _LEAST_CHARS: Final = 6
 _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""

@@ -51,8 +51,8 @@ async def salient_facts(
         return []
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
     judged = [(words, vector) for words, vector in zip(stated, vectors, strict=True) if vector is not None]
-    saliences = model.judge([words.text for words, _ in judged], [vector for _, vector in judged])
     is_in_talk = await is_in_company(screened, store=deps.store, scope=context.scope)
+    saliences = model.judge([words.text for words, _ in judged], [vector for _, vector in judged], in_talk=is_in_talk)
     least = LEAST_IN_COMPANY if is_in_talk else LEAST
     facts: list[NewFact] = []
     for (words, vector), salience in zip(judged, saliences, strict=True):

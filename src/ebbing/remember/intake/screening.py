@@ -5,7 +5,7 @@ Nothing of a message that the person keeps off the record is written anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from ebbing.domain.errors import BlockedContentError
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
-from ebbing.privacy.guarding.off_record import off_record_request
+from ebbing.privacy.guarding.off_record import Request, off_record_request
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped, tier_of
 from ebbing.privacy.redaction.redact import redact
@@ -32,6 +32,8 @@ def split_repeated_ids(messages: Sequence[Message]) -> list[list[Message]]:
     return parts
 
 
+Requests = Mapping[str, Request | None]
+"""What messages ask to be left out, by their text."""
 OFF_RECORD: Final = "off the record: nothing of it is stored"
 """Reason of a message that was left out."""
 _OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
@@ -79,6 +81,7 @@ def messages_on_record(
     trust: TrustTier | None = None,
     is_private: bool = False,
     still: StillOffRecord = NOTHING_OFF_RECORD,
+    requests: Requests | None = None,
 ) -> MessagesOnRecord:
     """Return the messages without those that a person asks not to write down, and without the replies to these.
 
@@ -89,6 +92,7 @@ def messages_on_record(
         trust: of the call. What counts for less than the person's own file asks for nothing.
         is_private: the call itself is off the record, with all its messages.
         still: what the calls before it asked for.
+        requests: what its messages ask; None: what their words say.
     """
     if is_private:
         speakers = {_digest(message.name) for message in messages if message.role is Role.USER}
@@ -100,14 +104,14 @@ def messages_on_record(
         )
         replies = spoke_first if still.replies else 0
         return MessagesOnRecord([*messages[replies:]], replies)
-    requests = off_record_places(messages, still=still)
-    private, turns = requests.places, _turns(messages)
+    meant = off_record_places(messages, still=still, requests=requests)
+    private, turns = meant.places, _turns(messages)
     recordable = [message for place, message in enumerate(messages) if place not in private]
     ids = frozenset(_digest(f"{name} {messages[place].content}") for place in private if (name := messages[place].id))
     replies_are_private = turns[-1].start in private if turns else still.replies
-    after = StillOffRecord(replies_are_private, requests.next_of, still.ids | ids)
+    after = StillOffRecord(replies_are_private, meant.next_of, still.ids | ids)
     is_same = after == still and not private
-    return MessagesOnRecord(recordable, len(private), requests.names_earlier, None if is_same else after)
+    return MessagesOnRecord(recordable, len(private), meant.names_earlier, None if is_same else after)
 
 
 def asks_for_itself(trust: TrustTier | None) -> bool:
@@ -115,11 +119,14 @@ def asks_for_itself(trust: TrustTier | None) -> bool:
     return trust in _OWN
 
 
-def off_record_places(messages: Sequence[Message], *, still: StillOffRecord = NOTHING_OFF_RECORD) -> OffRecordPlaces:
+def off_record_places(
+    messages: Sequence[Message], *, still: StillOffRecord = NOTHING_OFF_RECORD, requests: Requests | None = None
+) -> OffRecordPlaces:
     """Return the places of the messages off the record, and what is meant beyond them.
 
     Args:
         still: what earlier calls of the same talk asked for.
+        requests: what the messages ask; None: what their words say.
     """
     turns, next_of = _turns(messages), still.next_of
     named = ((place, f"{message.id} {message.content}") for place, message in enumerate(messages) if message.id)
@@ -129,7 +136,8 @@ def off_record_places(messages: Sequence[Message], *, still: StillOffRecord = NO
     names_earlier = False
     for number, turn in enumerate(turns):
         speaker = _digest(messages[turn.start].name)
-        request = off_record_request(messages[turn.start].content)
+        text = messages[turn.start].content
+        request = off_record_request(text) if requests is None else requests.get(text)
         if request is not None or speaker in next_of or turn.start in private:
             private |= {*turn}
         next_of -= {speaker}
@@ -180,8 +188,9 @@ class ScreenedMessage(NamedTuple):
 def screen_messages(
     messages: Sequence[Message], policy: WritePolicy, *, trust: TrustTier | None = None, learning: bool = True
 ) -> list[ScreenedMessage]:
-    """Return the messages that may be kept, in order; what holds nothing but recalled memories is left out, and what
-    the person keeps off the record.
+    """Return the messages that may be kept, in order; what holds nothing but recalled memories is left out.
+
+    They are those that `messages_on_record` left.
 
     With `trust`, nothing counts for more than that tier. Where nobody is `learning` from them, recalled memories stay
     in, and none is held back.
@@ -190,7 +199,7 @@ def screen_messages(
         BlockedContentError: the redaction policy blocks a message, and says that the call is to fail.
     """
     screened: list[ScreenedMessage] = []
-    for message in messages_on_record(messages, trust=trust).messages:
+    for message in messages:
         text = strip_recalled(message.content) if learning else message.content
         redacted = redact(text, policy.redaction)
         if redacted.blocked and policy.on_blocked == "error":

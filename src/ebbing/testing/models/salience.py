@@ -26,10 +26,13 @@ class FakeSalience:
         self._kinds, self._probability = kinds, probability
         self.judged: list[str] = []
         """Every text that it was asked about, in order."""
+        self.were_in_talk: list[bool] = []
+        """Whether the texts of each call were part of a talk."""
 
-    def judge(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> list[Salience]:
+    def judge(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]], *, in_talk: bool) -> list[Salience]:
         """Return its probability for what holds a word, and 0.01 for anything else."""
         self.judged += texts
+        self.were_in_talk.append(in_talk)
         return [self._judged(text) for text, _ in zip(texts, vectors, strict=True)]
 
     def _judged(self, text: str) -> Salience:

@@ -15,6 +15,7 @@ import anyio.to_thread
 from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError, MissingExtraError
 from ebbing.ports.models.change_model import ChangeModel
 from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.off_record import OffRecordModel
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
 from ebbing.ports.models.salience import SalienceModel
@@ -279,7 +280,7 @@ class ReaderSlot:
     """The trained models of one memory beside the bundled embedder, made when they are first needed.
 
     The reader judges answers and shares the embedder's word vectors, and so does the change model with its pairs of
-    messages. The salience model judges messages by their vectors.
+    messages. The salience model and that of requests off the record judge messages by their vectors.
     """
 
     settings: Settings
@@ -289,6 +290,7 @@ class ReaderSlot:
     _reader: _Lazy[Reader] = field(default_factory=_Lazy)
     _salience: _Lazy[SalienceModel] = field(default_factory=_Lazy)
     _change_model: _Lazy[ChangeModel] = field(default_factory=_Lazy)
+    _off_record: _Lazy[OffRecordModel] = field(default_factory=_Lazy)
 
     async def get(self) -> Reader | None:
         """Return the reader; None where it is switched off, or the embedder is not the bundled one."""
@@ -319,6 +321,16 @@ class ReaderSlot:
             return BundledChangeModel(embedder)
 
         return await self._load_once(self._change_model, load)
+
+    async def off_record_model(self) -> OffRecordModel | None:
+        """Return the model of requests off the record; None where the bundled embedder or the reader is not in use."""
+
+        def load(embedder: E5Embedder) -> OffRecordModel:
+            from ebbing.adapters.readers.off_record_heads import OffRecordHeads
+
+            return OffRecordHeads(embedder.model_id)
+
+        return await self._load_once(self._off_record, load)
 
     async def _load_once(self, lazy: _Lazy[_Model], load: Callable[[E5Embedder], _Model]) -> _Model | None:
         if not lazy.is_made:
@@ -369,4 +381,5 @@ def reader_slot(
         _reader=_Lazy(reader, is_made=True),
         _salience=_Lazy(salience, is_made=True),
         _change_model=_Lazy(change_model, is_made=True),
+        _off_record=_Lazy(is_made=True),
     )

@@ -183,18 +183,32 @@ async def test_vectors_of_another_model_are_not_judged() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("others", "count"),
+    ("others", "in_talk"),
     [
-        ([], 1),
-        ([said("morning", 7, role="assistant")], 1),
-        ([said(f"answer {number}", number, role="assistant") for number in (7, 8, 9)], 0),
-        ([said("morning", 7, name="Tom")], 0),
+        ([], False),
+        ([said("morning", 7, role="assistant")], False),
+        ([said(f"answer {number}", number, role="assistant") for number in (7, 8, 9)], True),
+        ([said("morning", 7, name="Tom")], True),
     ],
 )
-async def test_in_company_a_message_has_to_be_surer_of_its_worth(others: list[dict[str, Any]], count: int) -> None:
-    salience = FakeSalience({"wednesdays": "habit"}, probability=(LEAST + LEAST_IN_COMPANY) / 2)
+async def test_the_model_knows_whether_a_message_comes_by_itself(others: list[dict[str, Any]], in_talk: bool) -> None:
+    salience = FakeSalience({"wednesdays": "habit"})
     async with AsyncMemory(components=components_with(salience)) as memory:
         await memory.add(others, user_id="Rhona") if others else None
+        await memory.add([said("choir is wednesdays now", 10)], user_id="Rhona")
+        assert len((await memory.get_all(user_id="Rhona"))["results"]) == 1
+    assert salience.were_in_talk[-1] is in_talk
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("in_company", "least"), [(False, LEAST), (True, LEAST_IN_COMPANY)])
+@pytest.mark.parametrize(("more", "count"), [(0.01, 1), (-0.01, 0)])
+async def test_a_message_that_is_less_likely_worth_it_is_not_kept(
+    in_company: bool, least: float, more: float, count: int
+) -> None:
+    salience = FakeSalience({"wednesdays": "habit"}, probability=least + more)
+    async with AsyncMemory(components=components_with(salience)) as memory:
+        await memory.add([said("morning", 7, name="Tom")], user_id="Rhona") if in_company else None
         await memory.add([said("choir is wednesdays now", 10)], user_id="Rhona")
         assert len((await memory.get_all(user_id="Rhona"))["results"]) == count
 

@@ -1,0 +1,88 @@
+"""Requests off the record by meaning: more is seen than by the words, and less is mistaken for a request."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.adapters.embedders.e5 import Centring, E5Embedder
+from ebbing.adapters.embedders.e5_weights import locate, read_weights
+from ebbing.adapters.readers.off_record_heads import OffRecordHeads
+from ebbing.privacy.guarding.off_record import off_record_request, possible_request
+from ebbing.remember.intake.second_looks import MAX_READ
+
+HELD = Path(__file__).parents[3] / "training" / "data" / "off_record_held"
+LOGS = Path(__file__).parents[3] / "evals" / "data" / "life_unseen"
+DIM = 384
+ASKING = (
+    "ok this one dont save please",
+    "ok this is NOT to be written down",
+    "dont keep this one anywhere please",
+    "还有 这个你莫记哈",
+    "静静跟我说了为啥子分的 那个男的耍两头 这个你也莫存",
+    "@助手 下面这个别记下来啊",
+)
+"""Messages of the logs that do ask."""
+
+
+@lru_cache(maxsize=1)
+def embedder() -> E5Embedder:
+    return E5Embedder(read_weights(locate()), threads=2, centring=Centring.load(), question_map=None)
+
+
+@lru_cache(maxsize=1)
+def heads() -> OffRecordHeads:
+    return OffRecordHeads("model")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def seen_by_meaning(texts: list[str]) -> list[str]:
+    possible = {text: possible_request(text) for text in texts}
+    left_open = [text for text in texts if possible[text].is_open]
+    vectors = embedder().embed([text[:MAX_READ] for text in left_open], "passage")
+    judged = heads().judge([possible[text].probability for text in left_open], list(vectors))
+    shares = dict(zip(left_open, judged, strict=True))
+    return [text for text in texts if possible[text].request_if(shares.get(text))]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_of_authors_that_nothing_was_learned_from_more_is_seen_by_meaning_than_by_words(language: str) -> None:
+    rows = [row for path in sorted(HELD.glob("*.jsonl")) for row in lines(path) if row["lang"] == language]
+    asked = [row["text"] for row in rows if row["secret"]]
+    others = [row["text"] for row in rows if not row["secret"]]
+    by_words = [text for text in asked if off_record_request(text)]
+    seen = seen_by_meaning(asked)
+    assert len(seen) >= 0.8 * len(asked)
+    assert len(seen) > len(by_words)
+    assert len(seen_by_meaning(others)) <= 0.1 * len(others)
+
+
+def test_of_everyday_talk_next_to_nothing_is_taken_for_a_request() -> None:
+    paths = [LOGS / f"{name}.jsonl" for name in ("en_shop", "en_harbour", "zh_noodle", "zh_group")]
+    said = [row["content"] for path in paths for row in lines(path) if row["role"] == "user"]
+    assert len(said) > 500
+    assert [text for text in seen_by_meaning(said) if not text.startswith(ASKING)] == []
+
+
+def test_the_meaning_decides_between_requests_in_the_same_words() -> None:
+    vectors = embedder().embed(["please don't keep that in your head", "i cant keep that weight off"], "passage")
+    asks, tells = heads().judge([0.5, 0.5], list(vectors))
+    assert asks > tells
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_the_surer_the_words_the_likelier_the_request(by_words: list[float]) -> None:
+    vectors = [np.full(DIM, DIM**-0.5, np.float32)] * len(by_words)
+    judged = heads().judge(sorted(by_words), vectors)
+    assert all(0 <= share <= 1 for share in judged)
+    assert np.all(np.diff(judged) >= -1e-3)
