@@ -2,7 +2,8 @@
 
 One learns which clauses ask that a message is not remembered: from messages whose request is marked
 (`data/off_record`), and from the messages of talks, which ask for nothing. The other learns it from the vectors of
-whole messages. Each part of the authors is judged by what is learned of all others.
+whole messages, also from those that ask in a roundabout way (`data/off_record_meant`): from these the first would only
+learn to see a request in any words. Each part of the authors is judged by what is learned of all others.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from sklearn.svm import SVC
 
 from ebbing.adapters.readers.off_record_heads import OFF_RECORD_FILE_NAME, odds_of
 from ebbing.privacy.guarding.grammar import without_quotes
-from ebbing.privacy.guarding.off_record import LIKELY, LIKELY_BY_WORDS, OPEN, request_by_rules, rules
+from ebbing.privacy.guarding.off_record import (
+    LIKELY,
+    LIKELY_BY_WORDS,
+    OPEN,
+    SURE_BY_WORDS,
+    request_by_rules,
+    rules,
+)
 from ebbing.privacy.guarding.off_record_wording import (
     MAX_CLAUSES,
     PLACES,
@@ -30,7 +38,7 @@ from ebbing.privacy.guarding.off_record_wording import (
     pieces_of,
     tokens_of,
 )
-from ebbing.remember.intake.second_looks import MAX_READ
+from ebbing.remember.intake.second_looks import ends_of
 from training.embed import passages
 from training.messages import messages
 from training.parse import DATA
@@ -62,15 +70,21 @@ class Marked:
     text: str
     ask: str
     author: str
+    is_roundabout: bool = False
+    """Its words teach nothing."""
 
 
 def marked() -> list[Marked]:
     """Return the messages of all authors, in a fixed order."""
+    return [*_read("off_record"), *_read("off_record_meant", is_roundabout=True), *of_rules()]
+
+
+def _read(folder: str, *, is_roundabout: bool = False) -> list[Marked]:
     found: list[Marked] = []
-    for path in sorted((DATA / "off_record").glob("*.jsonl")):
+    for path in sorted((DATA / folder).glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        found += [Marked(row["text"], row["ask"], path.stem) for row in rows]
-    return [*found, *of_rules()]
+        found += [Marked(row["text"], row["ask"], path.stem, is_roundabout) for row in rows]
+    return found
 
 
 def of_rules() -> list[Marked]:
@@ -162,7 +176,7 @@ class Models:
     @classmethod
     def of(cls, asking: Sequence[Marked], talk: Sequence[str]) -> Models:
         """Learn from messages whose request is marked, and from messages of talks."""
-        rows = [row for message in asking for row in examples(message)]
+        rows = [row for message in asking if not message.is_roundabout for row in examples(message)]
         weights, base = learn([*rows, *of_talk(talk)])
         by_words = np.array([probability(text, weights, base) for text in talk])
         plain = [text for text, share in zip(talk, by_words, strict=True) if share >= OPEN]
@@ -184,7 +198,7 @@ class Models:
 
 def vectors(texts: Sequence[str]) -> np.ndarray:
     """Return the vectors of messages as they are looked at, shape (texts, 384)."""
-    return passages([text[:MAX_READ] for text in texts])
+    return passages([ends_of(text) for text in texts])
 
 
 def judge() -> LogisticRegression:
@@ -210,6 +224,7 @@ def judge() -> LogisticRegression:
     by_rules = np.array([request_by_rules(text) is not None for text in texts])
     by_words = by_rules | (seen[:, 0] >= odds_of([LIKELY_BY_WORDS])[0])
     by_both = by_rules | (open_rows & (blend.predict_proba(seen)[:, 1] >= LIKELY))
+    by_both |= seen[:, 0] >= odds_of([SURE_BY_WORDS])[0]
     for author in [*authors, "talk"]:
         rows = np.array([name == author for name in names])
         print(f"{author}: {(rows & asked).sum()} requests, {(rows & ~asked).sum()} others;", end="")

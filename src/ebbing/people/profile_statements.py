@@ -118,9 +118,9 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
 
 
 def _says_little(record: MemoryRecord, normal: str) -> bool:
-    """Whether it is over, or a quotation, which nothing would end; one of what somebody cannot eat or take is told."""
+    """Whether it is over, or a quotation that nothing would end; one of what somebody cannot eat or take is told."""
     if quoted_words(record.content) is not None:
-        return _INTOLERANCE.search(normal) is None
+        return record.polarity == 0 and _INTOLERANCE.search(normal) is None
     return record.type is MemoryType.FACT and _is_over(normal)
 
 

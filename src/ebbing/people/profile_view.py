@@ -20,6 +20,7 @@ from ebbing.domain.memory.profile import (
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.detect_language import detect
+from ebbing.language.text.quotation import quoted_words
 from ebbing.language.wording.profile_phrases import LANGUAGES, attribute_sentence, plain_sentence
 from ebbing.people.build_profile import build_profile
 from ebbing.people.profile_input import ProfileInput, fact_of
@@ -68,24 +69,26 @@ def sentence(entry: ProfileEntry, language: str) -> str:
 
     All but the person's own plain statements stand in quotation marks under their source.
     """
-    plain = quote(_sentence(entry, language))
-    if entry.quoted_as is None:
-        return plain
-    return fenced(LABELS[language][Source(entry.quoted_as)], plain, language=language)
+    words = quoted_words(entry.text)
+    own = (words or entry.text).rstrip(".。 ")
+    is_own_language = words is None and (entry.language == "zh") == (language == "zh")
+    read = None if is_own_language else _from_value(entry, language)
+    plain = quote(read or own)
+    source = entry.quoted_as
+    if source == Source.USER and words is not None and read is not None:
+        source = None  # it says what was read from the person's own words, as of any other
+    return plain if source is None else fenced(LABELS[language][Source(source)], plain, language=language)
 
 
-def _sentence(entry: ProfileEntry, language: str) -> str:
-    own = entry.text.rstrip(".。 ")
-    if (entry.language == "zh") == (language == "zh"):
-        return own
+def _from_value(entry: ProfileEntry, language: str) -> str | None:
+    """Return what the value of an entry says, as a sentence; None where that takes a translation of what was said."""
     kind, _, name = entry.slot.partition(":")
     if kind == "attribute":
-        return attribute_sentence(name, entry.value, language=language) or own
+        return attribute_sentence(name, entry.value, language=language)
     if kind == "taste":
-        return plain_sentence(
-            "dislikes" if entry.section is Section.DISLIKES else "likes", entry.value, language=language
-        )
-    return own
+        verb = "dislikes" if entry.section is Section.DISLIKES else "likes"
+        return plain_sentence(verb, entry.value, language=language)
+    return None
 
 
 def stand_in(entry: ProfileEntry, scope: Scope) -> MemoryRecord:

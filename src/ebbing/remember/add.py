@@ -33,10 +33,11 @@ from ebbing.remember.extraction.extractor import (
     previous_messages,
     with_certain_subjects,
 )
+from ebbing.remember.extraction.salient_words import Words
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
 from ebbing.remember.facts.evidence import with_literal_evidence
-from ebbing.remember.facts.new_fact import to_new_fact
-from ebbing.remember.facts.salient_facts import salient_facts
+from ebbing.remember.facts.new_fact import NewFact, to_new_fact
+from ebbing.remember.facts.salient_facts import quotable_words, salient_facts
 from ebbing.remember.facts.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.llm.retry_queue import enqueue_retry, pending_extraction_of
@@ -206,15 +207,24 @@ async def store_extraction(
 ) -> StoredExtraction:
     """Store what was read of messages, and the messages."""
     facts = with_literal_evidence(extraction.facts, screened)
+    is_by_rules = bool(episodes) and extraction.llm is None and extraction.failed is None and statement is None
     drafts = [(fact, fact_draft(fact, screened[fact.source], context=context)) for fact in facts]
     if any(fact.tentative for fact in facts):
         drafts = await drop_unmatched_tentative(deps.store, drafts, screened=screened, context=context)
+    quotable: Sequence[Words] = ()
+    if is_by_rules:
+        quotable, drafts = await quotable_words(deps, drafts, screened=screened, context=context)
     inserts, is_later = await deps.embed_now_or_later([*episodes, *(draft for _, draft in drafts)])
     stored_messages, memories = inserts[: len(episodes)], inserts[len(episodes) :]
     new_facts = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, memories, strict=True)]
-    if extraction.llm is None and extraction.failed is None and statement is None:
+    if is_by_rules:
         places = {*known_messages.repeated, *(fact.source for fact, _ in drafts)}
-        new_facts += await salient_facts(deps, screened, episodes=stored_messages, read_places=places, context=context)
+        quoted = await salient_facts(
+            deps, screened, episodes=stored_messages, quotable=quotable, read_places=places, context=context
+        )
+        if quoted:
+            new_facts = sorted([*new_facts, *quoted], key=_place)
+            inserts += [fact.insert for fact in quoted]
     committed = await commit_facts(
         replace(deps, llm=extraction.llm),
         new_facts,
@@ -226,6 +236,10 @@ async def store_extraction(
     pending = await deps.note_missing_vectors(ids_without_vector(inserts), context.scope, is_later=is_later)
     outcomes = list(map(outcome_of, committed.facts, committed.decisions))
     return StoredExtraction(outcomes, committed.episode_ids, pending)
+
+
+def _place(new_fact: NewFact) -> int:
+    return new_fact.fact.source
 
 
 async def _enqueue_reading(

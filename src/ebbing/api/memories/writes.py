@@ -107,7 +107,8 @@ class Writes:
         checked = checked_add_options(options)
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
-        values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
+        values, infer = checked_metadata(metadata), checked_flag(infer, "infer")
+        mode = self.mode(checked.mode, infer=infer, is_procedural=checked.is_procedural)
         report, change = AddReport(()), ChangeSet(Cause.ADD)
         if checked.change_id is not None:
             change.ids[scope.owner] = checked.change_id
@@ -152,16 +153,12 @@ class Writes:
             expires_at=checked.expires_at,
         )
         await self._announce_report(scope, report)
-        self._refuse_unread(report)
-        return report
-
-    def _refuse_unread(self, report: AddReport) -> None:
-        """Say that the language model failed, where the settings want to hear of it."""
         if report.extraction_error is not None and self._context.settings.strict_extraction:
             raise ModelUnavailableError(
                 f"the language model did not read the messages ({report.extraction_error}): they are kept and read"
                 " later; look at its address and key with `ebbing doctor`"
             )
+        return report
 
     async def _instructed(self, deps: AddDeps, *, prompt: str | None) -> AddDeps:
         """Add the tenant's instructions for a language model, where there are both, and a prompt of the call."""
@@ -176,17 +173,17 @@ class Writes:
             return deps
         return replace(deps, llm=replace(llm, instructions=instructions, fact_prompt=prompt or llm.fact_prompt))
 
-    def _mode_of(self, checked: CheckedAddOptions, *, infer: bool) -> WriteMode:
-        """How a call is read; what an agent did is summarized where there is a model, and kept as it is elsewhere."""
-        if not checked.is_procedural or checked.mode is not None:
-            return self.mode(checked.mode, infer=infer)
-        return WriteMode.SUMMARIZE if infer and self._context.components.chat.asking is not None else WriteMode.RAW
+    def mode(self, requested: WriteMode | None, *, infer: bool, is_procedural: bool = False) -> WriteMode:
+        """Return how a call is read: as it asks, else as the settings say.
 
-    def mode(self, requested: WriteMode | None, *, infer: bool) -> WriteMode:
-        """Return how a call is read: as it asks, else as the settings say."""
+        What an agent did is summarized where there is a language model, and kept as it is elsewhere.
+        """
+        asking = self._context.components.chat.asking
         if not infer:
             return WriteMode.RAW
-        if requested in _BY_MODEL and self._context.components.chat.asking is None:
+        if is_procedural and requested is None:
+            return WriteMode.RAW if asking is None else WriteMode.SUMMARIZE
+        if requested in _BY_MODEL and asking is None:
             raise InvalidInputError(f"mode {requested.value!r} needs a language model: set EBBING_LLM_BASE_URL")
         return requested or self._context.components.chat.mode
 

@@ -16,7 +16,8 @@ _INNER_MARKS: Final = str.maketrans({"“": "‘", "”": "’"})
 
 def quotation(words: str, speaker: str, *, language: str) -> str:
     """Return the words on one line, as something that the speaker said; `language` is `zh` or `en`."""
-    return _FORMS[language].format(speaker, " ".join(words.translate(_INNER_MARKS).split()))
+    inner = words.translate(_INNER_MARKS)
+    return _FORMS[language].format(speaker.translate(_INNER_MARKS), " ".join(inner.split()))
 
 
 def quoted_words(text: str) -> str | None:

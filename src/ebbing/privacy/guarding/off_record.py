@@ -23,8 +23,10 @@ MAX_ANNOUNCING: Final = 4
 """The same beside words that announce something: "but", 啊. More is what was to be told."""
 LIKELY: Final = 0.75
 """Probability from which a message is taken for a request that no rule knows, where its meaning was looked at, too."""
-LIKELY_BY_WORDS: Final = 0.9
+LIKELY_BY_WORDS: Final = 0.6
 """The same where there is nothing but its words."""
+SURE_BY_WORDS: Final = 0.95
+"""The same by its words, whatever its meaning seems to be."""
 OPEN: Final = 0.02
 """Probability by its words from which the meaning of a message is worth a look: one in forty of everyday talk."""
 _FILE: Final = "off_record"
@@ -70,30 +72,21 @@ class PossibleRequest:
     probability: float
     """How likely its words ask; 1 where a rule knows them."""
 
-    @property
-    def is_open(self) -> bool:
-        """Whether its meaning decides."""
-        return OPEN <= self.probability < 1.0
-
-    def request_if(self, probability: float | None = None) -> Request | None:
-        """Return what it asks; None where that is not likely.
-
-        Args:
-            probability: how likely it asks, by its meaning and its words; None where its words alone are known.
-        """
-        likely = self.probability >= LIKELY_BY_WORDS if probability is None else probability >= LIKELY
-        return self.request if likely else None
-
 
 def off_record_request(text: str) -> Request | None:
     """Return what the speaker asks to be left out, by the words alone; None where they ask nothing of the kind."""
-    return possible_request(text).request_if()
+    possible = possible_request(text)
+    return possible.request if possible.probability >= LIKELY_BY_WORDS else None
 
 
 def possible_request(text: str) -> PossibleRequest:
     """Return what a message may ask to be left out, and how likely its words do ask."""
     by_rule = request_by_rules(text)
-    return _possible_by_wording(text) if by_rule is None else PossibleRequest(by_rule, 1.0)
+    if by_rule is not None:
+        return PossibleRequest(by_rule, 1.0)
+    wording = asking("\n".join(_own_clauses(without_quotes(text))))
+    request = Request() if wording.probability < OPEN else _reach_by_wording(wording)
+    return PossibleRequest(request, wording.probability)
 
 
 def request_by_rules(text: str) -> Request | None:
@@ -118,14 +111,6 @@ def request_by_rules(text: str) -> Request | None:
         return Request(after=rest <= MAX_ANNOUNCING)
     about = named | alone if rest <= MAX_BARE else named
     return Request(before=Reach.BEFORE in about, after=Reach.AFTER in about)
-
-
-def _possible_by_wording(text: str) -> PossibleRequest:
-    """What a message may ask in words that no rule knows."""
-    request = asking("\n".join(_own_clauses(without_quotes(text))))
-    if request.probability < OPEN:
-        return PossibleRequest(Request(), request.probability)
-    return PossibleRequest(_reach_by_wording(request), request.probability)
 
 
 def _reach_by_wording(request: Asking) -> Request:

@@ -9,8 +9,6 @@ from datetime import datetime
 from functools import partial, reduce
 from typing import Final
 
-import numpy as np
-
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
@@ -137,8 +135,11 @@ async def is_in_company(screened: Sequence[ScreenedMessage], *, store: MemorySto
         return True
     shard = await store.shard(scope)
     is_message = shard.alive & (shard.kind == KINDS.index(Kind.EPISODE)) & (shard.role == ROLES.index(Role.USER))
-    speakers = {shard.actors.name(int(code)) for code in np.unique(shard.actor[is_message])}
-    return len((names | speakers) - {None}) > 1
+    codes = {*shard.actor[is_message].tolist()}
+    for name, code in shard.actors.items():
+        if code in codes:
+            names.add(name)
+    return len(names) > 1
 
 
 async def _is_in_talk(screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
@@ -30,6 +30,9 @@ LEAST: Final = 0.8
 LEAST_IN_COMPANY: Final = 0.75
 """The same of one of a running talk, or among people. On authors that nothing was learned of, nearly nine in ten of
 those that are kept are worth it."""
+LEAST_READ: Final = 0.1
+"""The same where a rule reads something from it. Two in five of those that are dropped were worth it, nine in ten of
+those that are kept."""
 _LEAST_CHARS: Final = 6
 _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""
@@ -137,6 +140,10 @@ class Words:
     message: Message
     text: str
     """The whole message, or the pieces in a row that ask nothing."""
+    read: Fact | None = None
+    """What a rule read from it."""
+    is_needed: bool = False
+    """It counts whatever it is worth."""
 
     @property
     def is_whole(self) -> bool:
@@ -147,6 +154,35 @@ class Words:
     def passage(self) -> str:
         """The text with its speaker, as messages are embedded."""
         return f"{self.message.name}: {self.text}" if self.message.name else self.text
+
+
+def words_around(fact: Fact, screened: Sequence[ScreenedMessage], *, is_alone: bool) -> Words | None:
+    """Return the words of a fact that may be told as they stand; None where there are none.
+
+    Args:
+        is_alone: nothing else was read from its message: all that it states goes with it.
+    """
+    message, part = screened[fact.source].message, fact.source_text or ""
+    for text in (_stated(message.content), part) if is_alone else (part,):
+        may_be_told = 0 < len(text) <= _MAX_CHARS and PLACEHOLDER.search(text) is None
+        language = "zh" if detect(text) == "zh" else "en"
+        if may_be_told and part in text and not _begins_with_pronoun(text, language):
+            return Words(fact.source, message, text, fact) if instruction_shaped(text) is None else None
+    return None
+
+
+def fact_in_own_words(words: Words, salience: Salience | None) -> Fact | None:
+    """Return the fact that a rule read from words, as these words; None where they are worth nothing.
+
+    What was read is compared, and never shown. What nothing could judge is kept.
+    """
+    fact = words.read
+    is_worthless = salience is not None and salience.probability < LEAST_READ
+    if fact is None or (is_worthless and not words.is_needed):
+        return None
+    language = "zh" if detect(words.text) == "zh" else "en"
+    text = quotation(words.text, words.message.name or _USER[language], language=language)
+    return replace(fact, text=text, source_text=words.text, reading=fact.text)
 
 
 def stated_words(screened: Sequence[ScreenedMessage], *, read_places: Collection[int]) -> list[Words]:

@@ -70,7 +70,8 @@ def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, context: 
 def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) -> Draft:
     """Return the memory that a fact would become."""
     message, language = source.message, detect(fact.text)
-    attribute, value = attribute_of(fact.text, hints_from_fact(fact, message.name))
+    statement = fact.reading or fact.text
+    attribute, value = attribute_of(statement, hints_from_fact(fact, message.name))
     record = MemoryRecord(
         id=context.ids.new(),
         belongs_to=context.scope,
@@ -88,7 +89,7 @@ def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) ->
         attribute=attribute,
         value=value if attribute else fact.object or value,
         object=object_key(fact.object, language) if fact.polarity else None,
-        polarity=polarity_of(fact.text, fact.polarity),
+        polarity=polarity_of(statement, fact.polarity),
         trust=source.tier,
         importance=fact.importance,
         confidence=fact.confidence,

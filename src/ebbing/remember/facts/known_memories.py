@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -25,7 +26,15 @@ def known_memory(record: MemoryRecord, similarity: float = 0.0) -> KnownMemory:
     A quotation is compared by what the rules read from its words, as it was when it came in.
     """
     words = quoted_words(record.content)
-    fact = _reading_of(words, record.provenance.rule, speaker=record.actor) if words else None
+    fact = None
+    if words:
+        rule = record.provenance.rule
+        readings = _readings_of(words, rule, speaker=record.actor)
+        fact = readings[0] if readings else None
+        for reading in readings:
+            if reading.attribute == record.attribute:
+                fact = reading
+                break
     return KnownMemory(record, _claim_of(record, fact), similarity)
 
 
@@ -36,9 +45,10 @@ def _claim_of(record: MemoryRecord, fact: Fact | None) -> Claim:
 
 
 @text_cache(512)
-def _reading_of(words: str, rule: str | None, *, speaker: str | None) -> Fact | None:
-    """Return what the rule that a quotation was kept for reads from its words; None where only their wording spoke for
-    them.
+def _readings_of(words: str, rule: str | None, *, speaker: str | None) -> Sequence[Fact]:
+    """Return what the rule that a quotation was kept for reads from its words; nothing where only their wording spoke
+    for them.
     """
     facts = extract([Message(words, name=speaker)], now=_ANY_TIME)
-    return next((fact for fact in facts if fact.rule == rule and fact.reading is not None), None)
+    read = (fact for fact in facts if fact.rule == rule)
+    return [fact for fact in read if fact.reading is not None or quoted_words(fact.text) is None]

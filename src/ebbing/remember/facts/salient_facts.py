@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.errors import EmbeddingError
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
+from ebbing.index.shard import KINDS, Shard, micros
+from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.sentences import split_text
+from ebbing.ports.models.salience import Salience, SalienceModel
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.extraction.extractor import is_in_company
@@ -18,15 +27,84 @@ from ebbing.remember.extraction.salient_words import (
     LEAST_IN_COMPANY,
     READ_BACK,
     Words,
+    fact_in_own_words,
     salient_fact,
     stated_words,
+    words_around,
 )
-from ebbing.remember.facts.drafts import DraftContext, fact_draft
+from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.vectors.embed_drafts import insert_of
 
 Vector = NDArray[np.float32]
+_COUNTS: Final = frozenset({MemoryType.CONSTRAINT, MemoryType.PREFERENCE})
+_OF_HEALTH: Final = frozenset({"health", "diet"})
+
+
+async def quotable_words(
+    deps: AddDeps,
+    drafts: Sequence[tuple[Fact, Draft]],
+    *,
+    screened: Sequence[ScreenedMessage],
+    context: DraftContext,
+) -> tuple[list[Words], list[tuple[Fact, Draft]]]:
+    """Return the words of facts that may stand in the words of their speaker, and the other facts.
+
+    In a running talk, or one among people, a rule that retells takes a joke, a story and somebody else's news for the
+    speaker's life. The words are what was said: of a message from which one fact was read all that it states, of
+    another the clause of each. Without a salience model no fact stands in its own words.
+    """
+    store, scope = deps.store, context.scope
+    if not drafts or judge_of(deps) is None:
+        return [], list(drafts)
+    if not await is_in_company(screened, store=store, scope=scope):
+        return [], list(drafts)
+    attributes = _attributes_now(await store.shard(scope), now=context.now)
+    of_message = Counter(fact.source for fact, _ in drafts if not fact.tentative)
+    of_clause = Counter((fact.source, fact.source_text) for fact, _ in drafts)
+    quotable: list[Words] = []
+    others: list[tuple[Fact, Draft]] = []
+    for fact, draft in drafts:
+        source, words = fact.source, None
+        is_alone = of_message[source] == 1
+        if _may_be_quoted(fact, screened[source]) and of_clause[source, fact.source_text] == 1:
+            words = words_around(fact, screened, is_alone=is_alone)
+        if words is None:
+            others.append((fact, draft))
+            continue
+        is_needed = _is_needed(draft.record, fact.ended, known_attributes=attributes)
+        quotable.append(replace(words, is_needed=is_needed))
+    return quotable, others
+
+
+def judge_of(deps: AddDeps) -> SalienceModel | None:
+    """Return the salience model, if there is one for the vectors of the embedder."""
+    model, embedder = deps.salience, deps.embedder
+    is_for_it = model is not None and embedder is not None and embedder.model_id == model.model_id
+    return model if is_for_it else None
+
+
+def _may_be_quoted(fact: Fact, source: ScreenedMessage) -> bool:
+    """Return whether the words of a fact can stand for it: a user says them of their life, and puts nothing right."""
+    is_own = source.message.role is Role.USER and fact.about == "user" and fact.method == "rule"
+    is_new = not (fact.tentative or fact.corrects or fact.instead_of)
+    return is_own and is_new and fact.source_text is not None and quoted_words(fact.text) is None
+
+
+def _is_needed(memory: MemoryRecord, is_over: bool, *, known_attributes: Collection[str]) -> bool:
+    """Return whether a fact counts whatever its words are worth: somebody may not have something, or it changed."""
+    if memory.type in _COUNTS or is_over or not _OF_HEALTH.isdisjoint(memory.tags):
+        return True
+    return memory.type is not MemoryType.PROCEDURAL and memory.attribute in known_attributes
+
+
+def _attributes_now(shard: Shard, *, now: datetime) -> set[str]:
+    """Return the attributes of which the owner has a value."""
+    rows = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & (shard.valid_to > micros(now))
+    codes = {*shard.attribute[rows].tolist()}
+    names = shard.attributes.items()
+    return {name for name, code in names if code in codes}
 
 
 async def salient_facts(
@@ -34,6 +112,7 @@ async def salient_facts(
     screened: Sequence[ScreenedMessage],
     *,
     episodes: Sequence[Insert],
+    quotable: Sequence[Words],
     read_places: Collection[int],
     context: DraftContext,
 ) -> list[NewFact]:
@@ -41,37 +120,55 @@ async def salient_facts(
 
     Args:
         episodes: the messages with their vectors; without them nothing is judged, nor where they are stored already.
+        quotable: words from which a rule read a fact, which goes with the quotation.
         read_places: places of messages from which a fact is made, or that are known.
     """
-    model = deps.salience
-    if model is None or deps.embedder is None or deps.embedder.model_id != model.model_id or not episodes:
+    model = judge_of(deps)
+    if model is None or not episodes:
         return []
-    stated = stated_words(screened, read_places=read_places)
+    places = {*read_places, *(words.source for words in quotable)}
+    stated = [*quotable, *stated_words(screened, read_places=places)]
     if not stated:
         return []
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
-    judged = [(words, vector) for words, vector in zip(stated, vectors, strict=True) if vector is not None]
-    is_in_talk = await is_in_company(screened, store=deps.store, scope=context.scope)
-    saliences = model.judge([words.text for words, _ in judged], [vector for _, vector in judged], in_talk=is_in_talk)
-    least = LEAST_IN_COMPANY if is_in_talk else LEAST
+    in_talk = await is_in_company(screened, store=deps.store, scope=context.scope)
+    saliences = _judged(model, stated, vectors=vectors, in_talk=in_talk)
+    least = LEAST_IN_COMPANY if in_talk else LEAST
     facts: list[NewFact] = []
-    for (words, vector), salience in zip(judged, saliences, strict=True):
-        before = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
-        fact = salient_fact(words, salience, version=model.version, least=least, before=before)
+    for words, vector, salience in zip(stated, vectors, saliences, strict=True):
+        fact = None
+        if words.read is not None:
+            fact = fact_in_own_words(words, salience)
+        elif salience is not None:
+            before = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
+            fact = salient_fact(words, salience, version=model.version, least=least, before=before)
         if fact is not None:
             draft = fact_draft(fact, screened[words.source], context=context)
             facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
     return facts
 
 
+def _judged(
+    model: SalienceModel, stated: Sequence[Words], *, vectors: Sequence[Vector | None], in_talk: bool
+) -> list[Salience | None]:
+    """Return what the model says of each; None of what has no vector."""
+    texts: list[str] = []
+    present: list[Vector] = []
+    for words, vector in zip(stated, vectors, strict=True):
+        if vector is not None:
+            texts.append(words.text)
+            present.append(vector)
+    judged = iter(model.judge(texts, present, in_talk=in_talk))
+    return [None if vector is None else next(judged) for vector in vectors]
+
+
 async def _vectors_of(deps: AddDeps, stated: Sequence[Words], *, whole: dict[int, Vector]) -> list[Vector | None]:
     """Return the vector of each, that of a whole message as it is known; None for a part that cannot be embedded."""
-    parts = [words for words in stated if not words.is_whole and words.source in whole]
-    part_vectors: dict[int, Vector | None] = {}
+    parts = [words.passage for words in stated if not words.is_whole and words.source in whole]
+    part_vectors: dict[str, Vector | None] = {}
     with suppress(EmbeddingError):  # the message itself has its vector: only a part of it is not looked at
-        vectors = await deps.vectors([words.passage for words in parts])
-        part_vectors.update(zip((words.source for words in parts), vectors, strict=True))
-    return [whole.get(words.source) if words.is_whole else part_vectors.get(words.source) for words in stated]
+        part_vectors.update(zip(parts, await deps.vectors(parts), strict=True))
+    return [whole.get(words.source) if words.is_whole else part_vectors.get(words.passage) for words in stated]
 
 
 def _whole_vectors(screened: Sequence[ScreenedMessage], episodes: Sequence[Insert]) -> Iterator[tuple[int, Vector]]:

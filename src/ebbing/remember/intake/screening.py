@@ -37,6 +37,7 @@ Requests = Mapping[str, Request | None]
 OFF_RECORD: Final = "off the record: nothing of it is stored"
 """Reason of a message that was left out."""
 _OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
+"""Whose messages may ask to be left out: the person's own."""
 
 
 class StillOffRecord(NamedTuple):
@@ -98,7 +99,7 @@ def messages_on_record(
         speakers = {_digest(message.name) for message in messages if message.role is Role.USER}
         after = still._replace(next_of=still.next_of - speakers)
         return MessagesOnRecord([], len(messages), still=None if after == still else after)
-    if not asks_for_itself(trust):
+    if trust not in _OWN:
         spoke_first = next(
             (place for place, message in enumerate(messages) if message.role is Role.USER), len(messages)
         )
@@ -112,11 +113,6 @@ def messages_on_record(
     after = StillOffRecord(replies_are_private, meant.next_of, still.ids | ids)
     is_same = after == still and not private
     return MessagesOnRecord(recordable, len(private), meant.names_earlier, None if is_same else after)
-
-
-def asks_for_itself(trust: TrustTier | None) -> bool:
-    """Return whether messages of this trust may ask to be left out: the person's own."""
-    return trust in _OWN
 
 
 def off_record_places(
@@ -206,13 +202,9 @@ def screen_messages(
             raise BlockedContentError("a message holds what may not be stored: take it out, or change the redaction")
         if redacted.blocked or not redacted.text.strip():
             continue
-        tier = _tier(message.role, trust)
+        own = tier_of(message.role) or _LOWEST_TRUST
+        tier = own if trust is None else max(own, trust, key=list(TrustTier).index)
         held_back = instruction_shaped(text, spoken_by_user=tier is TrustTier.USER) if learning else None
         redacted_message = message if redacted.text == message.content else replace(message, content=redacted.text)
         screened.append(ScreenedMessage(redacted_message, tier, held_back))
     return screened
-
-
-def _tier(role: Role, trust: TrustTier | None) -> TrustTier:
-    own = tier_of(role) or _LOWEST_TRUST
-    return own if trust is None else max(own, trust, key=list(TrustTier).index)

@@ -100,7 +100,7 @@ class _Commit:
         store, scope, now = self.deps.store, self.context.scope, self.context.now
         deleted = deleted_episodes(self.known_messages.episodes, now=now)
         if not self.facts and not self.known_messages.products:
-            changes: list[Change] = await self._with_doubts([*deleted, *self._messages(())])
+            changes: list[Change] = await self._with_doubts([*deleted, *self._messages(())], decisions=())
             return await self._write(changes, (), expected_generation=None)
         candidates = await self._candidates()
         facts = await self.known_messages.drop_erased_sources(store, self.facts, scope=scope)
@@ -120,14 +120,18 @@ class _Commit:
         decided = zip(self.facts, decisions, strict=True)
         changes += to_changes(decided, candidates=current, now=now, wordings=advice.wordings)
         changes += await self.known_messages.withdrawn(store, decisions=decisions, scope=scope, now=now)
-        changes = await self._with_doubts(changes)
+        changes = await self._with_doubts(changes, decisions=decisions)
         generation = None if is_last else candidates.generation
         return await self._write(changes, decisions, expected_generation=generation)
 
-    async def _with_doubts(self, changes: Sequence[Change]) -> list[Change]:
-        """Return the changes with what notes the memories that new messages put in doubt, beside those that change."""
+    async def _with_doubts(self, changes: Sequence[Change], *, decisions: Sequence[Decision]) -> list[Change]:
+        """Return the changes with what notes the memories that new messages put in doubt.
+
+        Those that change are left out, and those that were said again.
+        """
         store, scope, now = self.deps.store, self.context.scope, self.context.now
         changed = {change.record.id for change in changes if isinstance(change, Revise)}
+        changed |= {decision.memory_id for decision in decisions if isinstance(decision, Keep)}
         changes = await without_doubts(store, changes, gone=self.known_messages.episodes, scope=scope)
         sure_again: dict[str, MemoryRecord] = {}
         for change in changes:
