@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ebbing.domain.errors import InvalidInputError
@@ -36,7 +37,7 @@ from ebbing.remember.extraction.extractor import (
 from ebbing.remember.extraction.salient_words import Words
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
 from ebbing.remember.facts.evidence import with_literal_evidence
-from ebbing.remember.facts.new_fact import NewFact, to_new_fact
+from ebbing.remember.facts.new_fact import to_new_fact
 from ebbing.remember.facts.salient_facts import quotable_words, salient_facts
 from ebbing.remember.facts.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
@@ -222,9 +223,8 @@ async def store_extraction(
         quoted = await salient_facts(
             deps, screened, episodes=stored_messages, quotable=quotable, read_places=places, context=context
         )
-        if quoted:
-            new_facts = sorted([*new_facts, *quoted], key=_place)
-            inserts += [fact.insert for fact in quoted]
+        new_facts = sorted([*new_facts, *quoted], key=attrgetter("fact.source"))
+        inserts += [fact.insert for fact in quoted]
     committed = await commit_facts(
         replace(deps, llm=extraction.llm),
         new_facts,
@@ -236,10 +236,6 @@ async def store_extraction(
     pending = await deps.note_missing_vectors(ids_without_vector(inserts), context.scope, is_later=is_later)
     outcomes = list(map(outcome_of, committed.facts, committed.decisions))
     return StoredExtraction(outcomes, committed.episode_ids, pending)
-
-
-def _place(new_fact: NewFact) -> int:
-    return new_fact.fact.source
 
 
 async def _enqueue_reading(
