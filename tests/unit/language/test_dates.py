@@ -217,6 +217,9 @@ def test_a_chinese_expression_is_read(text: str, found: str, meaning: str) -> No
             "几点了",
             "有时候",
         ),
+        "三年三十六期，一期没落",
+        "原先一月三千",
+        "it was the first time in 19 years",
     ],
 )
 def test_a_false_friend_is_no_date(text: str) -> None:

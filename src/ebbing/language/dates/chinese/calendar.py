@@ -39,6 +39,8 @@ _THIRDS: Final = {
     "末": (20, 31),
     "下旬": (20, 31),
 }
+_A_MONTH: Final = r"(?!(?<=(?<!十)一月)[一二两三四五六七八九\d]\d*[百千万])"
+"""一月三千 is a sum for each month."""
 _NOT_MIDDLE: Final = "(?![国文心学午医餐风考毒奖标秋])"
 """After 中, what makes another word of it: 中国, 中学, 中午, 中风."""
 
@@ -54,7 +56,7 @@ def rules() -> list[Rule]:
     )
     return [
         Rule(
-            rf"{month}的?(?:(?P<d>{_DAY})(?:[日号]|(?![\d个月年天周.点时]))(?:{_TO}(?P<d2>{_DAY})[日号])?)?",
+            rf"{month}的?{_A_MONTH}(?:(?P<d>{_DAY})(?:[日号]|(?![\d个月年天周.点时百千万亿块元斤]))(?:{_TO}(?P<d2>{_DAY})[日号])?)?",
             _date,
             YEAR_HEADS,
         ),
@@ -78,7 +80,9 @@ def rules() -> list[Rule]:
         Rule(rf"(?P<d>三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])号{things}", _lone_day, NUMERALS),
         Rule(rf"(?:{YEAR}的?|(?P<this>这个|上个|下个|本))?{_SEASON}", _season, YEAR_HEADS + WORDS["seasons"]),
         Rule(
-            rf"(?:{YEAR}的?)?(?P<feast>{'|'.join(feasts)})", _holiday, YEAR_HEADS + "".join(name[0] for name in feasts)
+            rf"(?:{YEAR}的?)?(?P<feast>{'|'.join(feasts)})(?!(?<=十)[一二三四五六七八九天期])",
+            _holiday,
+            YEAR_HEADS + "".join(name[0] for name in feasts),
         ),
         Rule(r"(?P<century>上世纪|(?:二十|20)世纪)?(?P<tens>[一二三四五六七八九]十|\d0)年代", _decade, NUMERALS + "上"),
     ]

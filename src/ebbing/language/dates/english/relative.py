@@ -32,6 +32,8 @@ from ebbing.language.dates.english.words import (
 from ebbing.language.dates.grammar import DateContext, Guess, Reading, Rule
 
 _HABIT: Final = re.compile(r"\b(?:every|each|most|alternate)\s(?:other\s)?$")
+_NOT_SINCE: Final = r"(?<!first\stime\s)(?<!only\stime\s)(?<!last\stime\s)"
+"""The first time in 19 years is today."""
 _ON: Final = re.compile(r"\b(?:on|by|until)\s$")
 _BEGINNING: Final = re.compile(r"\b(?:from|starting|as of|until|till?|by)\s(?:on\s)?$")
 _THE: Final = re.compile(r"\bthe\s$")
@@ -92,7 +94,11 @@ def rules() -> list[Rule]:
         ),
         Rule(r"(?:the\s+)?weekend\b", _lone_weekend, ("the", "weekend")),
         Rule(rf"{COUNT}\s+(?P<way>ago|back|before\s+now|from\s+(?:now|today)|hence)\b", _ago, COUNTS),
-        Rule(rf"(?P<prep>in|within)\s+(?:about\s+|around\s+)?{COUNT}(?!\s+of\b)", _in_future, ("in", "within")),
+        Rule(
+            rf"{_NOT_SINCE}(?P<prep>in|within)\s+(?:about\s+|around\s+)?{COUNT}(?!\s+of\b)",
+            _in_future,
+            ("in", "within"),
+        ),
         Rule(rf"(?P<rel>last|past|previous|next|coming|following|upcoming)\s+{COUNT}", _stretch, RELATIVES),
         Rule(rf"(?:at\s+)?(?P<n>{NUMBER})\s+o['’]clock\b", _oclock, ("at", "0", *NUMERALS)),
         Rule(rf"(?P<part>{parts})\b", _part_of_day, WORDS["parts_of_day"]),
