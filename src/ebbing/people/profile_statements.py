@@ -81,7 +81,7 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
         or is_order(record)
     ):
         return None
-    normal = normalise(record.content)
+    normal = normalise(quoted_words(record.content) or record.content)
     bears_on_health = not _SAFETY_TAGS.isdisjoint(record.tags)
     denied = _answer(record) == "no" and (record.type in BINDING or bears_on_health)
     tastes = Tastes() if denied else _rules_in(record)
@@ -118,9 +118,9 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
 
 
 def _says_little(record: MemoryRecord, normal: str) -> bool:
-    """Whether it is over, or a quotation that nothing would end; one of what somebody cannot eat or take is told."""
+    """Whether it is over, or a quotation of which nothing was read; one of what somebody cannot eat or take is told."""
     if quoted_words(record.content) is not None:
-        return record.polarity == 0 and _INTOLERANCE.search(normal) is None
+        return record.polarity == 0 and not record.value and _INTOLERANCE.search(normal) is None
     return record.type is MemoryType.FACT and _is_over(normal)
 
 
@@ -133,8 +133,8 @@ def is_order(record: MemoryRecord) -> bool:
 
 
 def bare(text: str) -> str:
-    """A statement without the person at its head and without a stop at its end."""
-    return _PERSON.sub("", text, count=1).strip(" .。")
+    """A statement without the person at its head and without a stop at its end; of a quotation the words."""
+    return _PERSON.sub("", quoted_words(text) or text, count=1).strip(" .。")
 
 
 def _answer(record: MemoryRecord) -> str | None:

@@ -19,15 +19,16 @@ from ebbing.domain.memory.profile import (
 )
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance
 from ebbing.domain.memory.scope import Scope
+from ebbing.language.dates.resolve import absolute
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.quotation import quoted_words
+from ebbing.language.text.quotation import quoted_words, speaker_in
 from ebbing.language.wording.profile_phrases import LANGUAGES, attribute_sentence, plain_sentence
 from ebbing.people.build_profile import build_profile
 from ebbing.people.profile_input import ProfileInput, fact_of
 from ebbing.people.profile_statements import ProfileStatement, profile_statement
 from ebbing.ports.stores.profile_store import StoredProfile
 from ebbing.privacy.attribution import LABELS, Source
-from ebbing.privacy.guarding.quote import fenced, quote
+from ebbing.privacy.guarding.quote import fenced, named, quote
 
 SHOWN: Final = 10
 """Entries of a profile that stand in a context and in its summary; what safety asks for comes on top."""
@@ -69,15 +70,17 @@ def sentence(entry: ProfileEntry, language: str) -> str:
 
     All but the person's own plain statements stand in quotation marks under their source.
     """
-    words = quoted_words(entry.text)
-    own = (words or entry.text).rstrip(".。 ")
-    is_own_language = words is None and (entry.language == "zh") == (language == "zh")
-    read = None if is_own_language else _from_value(entry, language)
-    plain = quote(read or own)
-    source = entry.quoted_as
-    if source == Source.USER and words is not None and read is not None:
-        source = None  # it says what was read from the person's own words, as of any other
-    return plain if source is None else fenced(LABELS[language][Source(source)], plain, language=language)
+    words, speaker = quoted_words(entry.text), None
+    text = entry.text
+    if words is not None:
+        text, speaker = absolute(words, now=entry.first_at), speaker_in(entry.text)
+    is_own_language = (entry.language == "zh") == (language == "zh")
+    said_otherwise = None if is_own_language else _from_value(entry, language)
+    plain = quote(said_otherwise or text.rstrip(".。 "))
+    if entry.quoted_as is None:
+        return plain
+    label = LABELS[language][Source(entry.quoted_as)]
+    return fenced(named(label, speaker), plain, language=language)
 
 
 def _from_value(entry: ProfileEntry, language: str) -> str | None:

@@ -33,6 +33,7 @@ from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
 from ebbing.remember.attempts import until_unchanged
 from ebbing.remember.facts.doubts import without_doubts
 from ebbing.remember.facts.drafts import Draft
+from ebbing.remember.facts.known_memories import statement_in
 from ebbing.remember.facts.new_fact import hints_from_record
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.put_back import is_current
@@ -285,7 +286,7 @@ def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
     keeps_object = bool(record.object and record.value) and normalise(record.value or "") in normalise(wording)
     object_, polarity = (record.object, record.polarity) if keeps_object else (None, 0)
     hints = replace(hints_from_record(record), attribute=None, value=None, object=None, polarity=0, was_read=False)
-    attribute, value = attribute_of(wording, hints)
+    attribute, value = attribute_of(statement_in(wording, speaker=record.actor), hints)
     if attribute is None and keeps_object:
         value = record.value
     return replace(record, attribute=attribute, value=value, object=object_, polarity=polarity)

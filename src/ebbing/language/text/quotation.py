@@ -1,7 +1,8 @@
 """A person's own words as a memory: who said it, and the words in quotation marks.
 
-What no rule reads for sure stays in the words of the person. Such a memory names nobody wrongly and invents nothing. It
-says nothing that can be compared: it ends nothing, and no rule ends it. A later message may put it in doubt.
+What no rule reads for sure stays in the words of the person, and so does what is said in a running talk. Such a memory
+names nobody wrongly and invents nothing. What a rule reads from its words is compared with others; where none reads
+anything it ends nothing, and no rule ends it. A later message may put it in doubt.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final
 
 _FORMS: Final = {"zh": "{}说：“{}”", "en": "{} said: “{}”"}
 _QUOTATION: Final = re.compile(r"(?P<speaker>[^“”\n]{1,200}?)(?:说：| said: )“(?P<words>[^“”]*)”")
+_NAMELESS: Final = frozenset({"User", "用户"})
 _INNER_MARKS: Final = str.maketrans({"“": "‘", "”": "’"})
 
 
@@ -18,6 +20,12 @@ def quotation(words: str, speaker: str, *, language: str) -> str:
     """Return the words on one line, as something that the speaker said; `language` is `zh` or `en`."""
     inner = words.translate(_INNER_MARKS)
     return _FORMS[language].format(speaker.translate(_INNER_MARKS), " ".join(inner.split()))
+
+
+def speaker_in(text: str) -> str | None:
+    """Return whom a memory of this text quotes, where that is somebody with a name."""
+    match = _QUOTATION.fullmatch(text)
+    return match["speaker"] if match and match["speaker"] not in _NAMELESS else None
 
 
 def quoted_words(text: str) -> str | None:

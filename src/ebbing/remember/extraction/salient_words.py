@@ -30,7 +30,7 @@ LEAST: Final = 0.8
 LEAST_IN_COMPANY: Final = 0.75
 """The same of one of a running talk, or among people. On authors that nothing was learned of, nearly nine in ten of
 those that are kept are worth it."""
-LEAST_READ: Final = 0.1
+LEAST_READ: Final = 0.05
 """The same where a rule reads something from it. Two in five of those that are dropped were worth it, nine in ten of
 those that are kept."""
 _LEAST_CHARS: Final = 6
@@ -174,7 +174,7 @@ def words_around(fact: Fact, screened: Sequence[ScreenedMessage], *, is_alone: b
 def fact_in_own_words(words: Words, salience: Salience | None) -> Fact | None:
     """Return the fact that a rule read from words, as these words; None where they are worth nothing.
 
-    What was read is compared, and never shown. What nothing could judge is kept.
+    What was read is compared, and gives the attribute its value. What nothing could judge is kept.
     """
     fact = words.read
     is_worthless = salience is not None and salience.probability < LEAST_READ

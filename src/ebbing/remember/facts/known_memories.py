@@ -38,6 +38,13 @@ def known_memory(record: MemoryRecord, similarity: float = 0.0) -> KnownMemory:
     return KnownMemory(record, _claim_of(record, fact), similarity)
 
 
+def statement_in(text: str, *, speaker: str | None) -> str:
+    """Return what a text states in the third person: of a quotation, what the rules read first from its words."""
+    words = quoted_words(text)
+    facts = extract([Message(words, name=speaker)], now=_ANY_TIME) if words else ()
+    return (facts[0].reading or facts[0].text) if facts else text
+
+
 def _claim_of(record: MemoryRecord, fact: Fact | None) -> Claim:
     if fact is None:
         return claim_of(record.content, hints_from_record(record))

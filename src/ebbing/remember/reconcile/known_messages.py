@@ -10,10 +10,11 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from ebbing.domain.conflict.decision import Decision, Supersede, Update, changed_by
+from ebbing.domain.conflict.decision import Decision, Keep, Supersede, Update, changed_by
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.sentences import split_text
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.attempts import until_unchanged
@@ -55,10 +56,16 @@ class KnownMessages:
         return [fact for fact in facts if self.evidence[fact.fact.source] in stored_ids]
 
     def as_edit(self, decision: Decision) -> Decision:
-        """Return the decision of an edited message: it corrects its earlier wording, which was never true."""
-        if isinstance(decision, Supersede) and decision.memory_id in self.products:
-            return Update(decision.fact, decision.memory_id, decision.fact.text, EDITED, closes=decision.closes)
-        return decision
+        """Return the decision of an edited message: it corrects its earlier wording, which was never true.
+
+        A quotation gets the new words also where they say the same: what was taken out of the message is to be gone.
+        """
+        if not isinstance(decision, Supersede | Keep) or decision.memory_id not in self.products:
+            return decision
+        text = decision.fact.text
+        if isinstance(decision, Keep) and quoted_words(text) is None:
+            return decision
+        return Update(decision.fact, decision.memory_id, text, EDITED, closes=decision.closes)
 
     async def withdrawn(
         self,

@@ -178,4 +178,34 @@ async def test_a_profile_reads_like_a_profile() -> None:
         for text in ("I live in Berlin.", "I love jazz.", "I am allergic to nuts."):
             await memory.add([user(text)], user_id="ann")
         summary = str((await memory.profiles.get(user_id="ann"))["summary"])
-        assert summary == "user: “I am allergic to nuts”; User likes jazz; User lives in Berlin"
+        assert summary == "user: “I am allergic to nuts”; user: “I love jazz”; user: “I live in Berlin”"
+
+
+@pytest.mark.anyio
+async def test_a_profile_of_several_people_says_who_said_it() -> None:
+    async with AsyncMemory(components=components(WORTH_IT)) as memory:
+        await memory.add(
+            [*TALK, user("I live in Berlin.", name="Ann"), user("I live in Rome.", name="Bob")], user_id="g"
+        )
+        summary = str((await memory.profiles.get(user_id="g"))["summary"])
+        assert "user “Ann”: “I live in Berlin”" in summary
+        assert "user “Bob”: “I live in Rome”" in summary
+
+
+@pytest.mark.anyio
+async def test_what_is_taken_out_of_a_message_is_gone_from_its_quotation() -> None:
+    calls = [[user(text, id="m1")] for text in ("我住在北京，隔壁老王欠我三万块钱。", "我住在北京。")]
+    assert await memories(*calls) == [("用户说：“我住在北京。”", "home")]
+
+
+@pytest.mark.anyio
+async def test_a_quotation_that_is_reworded_by_hand_keeps_its_attribute() -> None:
+    async with AsyncMemory(components=components(WORTH_IT)) as memory:
+        await memory.add(TALK, user_id="ann")
+        [added] = (await memory.add([user("I live in Berlin.")], user_id="ann"))["results"]
+        await memory.update(added["id"], "User said: “I live in Hamburg.”", user_id="ann")
+        item = await memory.get(added["id"], user_id="ann")
+        assert (item["attribute"], item["value"]) == ("home", "Hamburg")
+        await memory.add([user("I moved to Munich last month.")], user_id="ann")
+        [left] = (await memory.get_all(user_id="ann"))["results"]
+        assert "Munich" in left["memory"]
