@@ -75,8 +75,8 @@ def sentence(entry: ProfileEntry, language: str) -> str:
     if words is not None:
         text, speaker = absolute(words, now=entry.first_at), speaker_in(entry.text)
     is_own_language = (entry.language == "zh") == (language == "zh")
-    said_otherwise = None if is_own_language else _from_value(entry, language)
-    plain = quote(said_otherwise or text.rstrip(".。 "))
+    by_value = None if is_own_language else _from_value(entry, language)
+    plain = quote(by_value or text.rstrip(".。 "))
     if entry.quoted_as is None:
         return plain
     label = LABELS[language][Source(entry.quoted_as)]

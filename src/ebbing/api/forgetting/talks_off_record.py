@@ -19,6 +19,7 @@ from ebbing.ports.stores.request_log import KeptRequest
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.intake.screening import (
     NOTHING_OFF_RECORD,
+    OWN,
     MessagesOnRecord,
     StillOffRecord,
     messages_on_record,
@@ -50,7 +51,9 @@ class TalksOffRecord:
         Raises:
             StoreError: what was asked for before could not be read, or it could not be noted.
         """
-        requests = None if is_private else await requests_in(messages, load=self._context.add_deps)
+        requests = None
+        if trust in OWN and not is_private:
+            requests = await requests_in(messages, load=self._context.add_deps)
         if self._is_later:
             yield messages_on_record(messages, trust=trust, is_private=is_private, requests=requests)
             return

@@ -28,7 +28,7 @@ LIKELY_BY_WORDS: Final = 0.6
 SURE_BY_WORDS: Final = 0.95
 """The same by its words, whatever its meaning seems to be."""
 OPEN: Final = 0.02
-"""Probability by its words from which the meaning of a message is worth a look: one in forty of everyday talk."""
+"""Probability by its words from which the meaning of a message is worth a look: one in a hundred in everyday talk."""
 _FILE: Final = "off_record"
 _BLANK: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 """Between Chinese characters many type it for a comma."""

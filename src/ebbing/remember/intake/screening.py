@@ -36,7 +36,7 @@ Requests = Mapping[str, Request | None]
 """What messages ask to be left out, by their text."""
 OFF_RECORD: Final = "off the record: nothing of it is stored"
 """Reason of a message that was left out."""
-_OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
+OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
 """Whose messages may ask to be left out: the person's own."""
 
 
@@ -99,7 +99,7 @@ def messages_on_record(
         speakers = {_digest(message.name) for message in messages if message.role is Role.USER}
         after = still._replace(next_of=still.next_of - speakers)
         return MessagesOnRecord([], len(messages), still=None if after == still else after)
-    if trust not in _OWN:
+    if trust not in OWN:
         spoke_first = next(
             (place for place, message in enumerate(messages) if message.role is Role.USER), len(messages)
         )

@@ -65,15 +65,15 @@ async def memories(
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("said", "memory", "attribute"),
+    ("text", "memory", "attribute"),
     [
         ("I live in Berlin, near the canal.", "User said: “I live in Berlin, near the canal.”", "home"),
         ("我住在北京，靠近鼓楼。", "用户说：“我住在北京，靠近鼓楼。”", "home"),
         ("Do you know it? I live in Berlin.", "User said: “I live in Berlin.”", "home"),
     ],
 )
-async def test_a_fact_keeps_its_attribute_and_the_words_of_the_person(said: str, memory: str, attribute: str) -> None:
-    assert (memory, attribute) in await memories(said)
+async def test_a_fact_keeps_its_attribute_and_the_words_of_the_person(text: str, memory: str, attribute: str) -> None:
+    assert (memory, attribute) in await memories(text)
 
 
 @pytest.mark.anyio
@@ -91,56 +91,56 @@ async def test_what_changed_takes_the_place_of_the_quotation() -> None:
 
 @pytest.mark.anyio
 async def test_a_message_with_several_facts_loses_none_of_them() -> None:
-    kept = dict(await memories("I moved to Munich last month. I am allergic to nuts. I work at Bosch."))
-    assert sorted(filter(None, kept.values())) == ["allergic to nut", "employer", "home"]
-    assert [text for text in kept if "“" in text], "each stands in its own clause"
+    current = dict(await memories("I moved to Munich last month. I am allergic to nuts. I work at Bosch."))
+    assert sorted(filter(None, current.values())) == ["allergic to nut", "employer", "home"]
+    assert [text for text in current if "“" in text], "each stands in its own clause"
     one_clause = await memories("My name is Max, I live in Berlin and I work at Bosch.")
     assert {attribute for _, attribute in one_clause} == {"name", "home", "employer"}
 
 
 @pytest.mark.anyio
 async def test_of_two_facts_in_quotations_the_right_one_ends() -> None:
-    kept = await memories("我对花生过敏。我对青霉素过敏。", "我对青霉素不过敏了。")
-    assert [text for text, _ in kept] == ["用户说：“我对花生过敏”", "用户说：“我对青霉素不过敏了。”"]
+    current = await memories("我对花生过敏。我对青霉素过敏。", "我对青霉素不过敏了。")
+    assert [text for text, _ in current] == ["用户说：“我对花生过敏”", "用户说：“我对青霉素不过敏了。”"]
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("said", "corrected", "left"),
+    ("first", "corrected", "left"),
     [
         ("I live in Berlin.", "Actually, sorry, I live in Hamburg.", "Hamburg"),
         ("我住在北京。", "不对，我住在上海。", "上海"),
     ],
 )
-async def test_a_correction_in_the_same_call_counts(said: str, corrected: str, left: str) -> None:
-    [(text, attribute)] = await memories([user(said), assistant("ok"), user(corrected)])
+async def test_a_correction_in_the_same_call_counts(first: str, corrected: str, left: str) -> None:
+    [(text, attribute)] = await memories([user(first), assistant("ok"), user(corrected)])
     assert left in text
     assert attribute == "home"
 
 
 @pytest.mark.anyio
 async def test_what_the_assistant_says_of_itself_is_not_the_users() -> None:
-    kept = await memories([assistant("My name is Nova.")], "My name is Max.", agent_id="guide")
-    assert kept == [("Assistant's name is Nova", "name"), ("User said: “My name is Max.”", "name")]
+    current = await memories([assistant("My name is Nova.")], "My name is Max.", agent_id="guide")
+    assert current == [("Assistant's name is Nova", "name"), ("User said: “My name is Max.”", "name")]
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("said", "is_kept"),
+    ("text", "is_memory"),
     [
         ("I work at Bosch.", False),
         ("I am allergic to nuts.", True),
         ("I like jazz.", True),
     ],
 )
-async def test_what_the_model_finds_worthless_is_kept_only_where_it_counts(said: str, is_kept: bool) -> None:
-    assert bool(await memories(said, kinds={"nothing": "fact"})) is is_kept
+async def test_what_the_model_finds_worthless_is_kept_only_where_it_counts(text: str, is_memory: bool) -> None:
+    assert bool(await memories(text, kinds={"nothing": "fact"})) is is_memory
 
 
 @pytest.mark.anyio
 async def test_news_of_what_is_known_counts_whatever_it_is_worth() -> None:
-    kept = await memories("I eat meat again.", kinds={"nothing": "fact"}, before=["I am vegan."])
-    assert kept == [("User said: “I eat meat again.”", "diet")]
+    current = await memories("I eat meat again.", kinds={"nothing": "fact"}, before=["I am vegan."])
+    assert current == [("User said: “I eat meat again.”", "diet")]
 
 
 @pytest.mark.anyio
