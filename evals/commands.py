@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import compression, conflicts, everyday, extraction, life, memorybank, noticed, talks, topics, worth
+from evals import compression, conflicts, everyday, extraction, life, memorybank, noticed, talks, topics
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -47,7 +47,6 @@ def main(arguments: list[str] | None = None) -> None:
     reading.set_defaults(run=extraction.run)
     for module, name, asks in (
         (conflicts, "conflicts", "is what is no longer true closed, and nothing else?"),
-        (worth, "worth", "is what is worth remembering told from what passes?"),
         (noticed, "noticed", "of which messages is something remembered?"),
         (life, "life", "what is kept of everyday conversations, and does it answer?"),
         (talks, "talks", "are memories made where a person would make them?"),

@@ -153,7 +153,7 @@ def _class(members: Sequence[tuple[Any, Any]]) -> _Read:
 def sieves() -> Iterator[tuple[str, Sieve[Any]]]:
     """The sieves of the shipped packs, with their language."""
     for language, pack in Packs.load().by_language.items():
-        of_pack = (*pack.rules.values(), *pack.rewrites.values(), pack.weighing.cues, pack.replies)
+        of_pack = (*pack.rules.values(), *pack.rewrites.values(), pack.replies)
         yield from ((language, item) for item in of_pack)
     for language in LANGUAGES:
         read = changes()

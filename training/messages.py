@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ebbing.ports.models.salience import KINDS
+from evals.extraction import LANGUAGES, items
 from training.parse import DATA, Turn, read_messages, read_talks
+
+OPEN_ROUNDS = frozenset({"en-a", "en-b", "zh-a", "zh-b"})
+"""Rounds of the extraction sets of which nothing is held back."""
+_KINDS_OF_TYPES = {
+    "fact": "fact",
+    "episodic": "event",
+    "preference": "preference",
+    "constraint": "constraint",
+    "procedural": "instruction",
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,11 @@ def spoken(turn: Turn) -> str:
     return f"{turn.speaker}: {turn.text}"
 
 
+def stored(text: str, speaker: str) -> str:
+    """Return a message as it is embedded (`ebbing.index.index_entry.passage`): with its speaker, where it has one."""
+    return f"{speaker}: {text}" if speaker else text
+
+
 def _of_talks() -> Iterator[Labelled]:
     """Yield the messages of talks whose memories were written down; a message that only helps with one is left out."""
     for path in sorted((DATA / "talks").glob("*.txt")):
@@ -59,9 +75,24 @@ def _of_labelled_talks() -> Iterator[Labelled]:
 
 
 def single_messages() -> Iterator[Labelled]:
-    """Yield messages that were written to be seen by themselves."""
+    """Yield messages that were written to be seen by themselves, and clauses of such messages."""
     for path in sorted((DATA / "single").glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             message = json.loads(line)
             kind = message["kind"] or None
             yield Labelled(message["text"], message["speaker"], message["lang"], path.stem, kind, in_talk=False)
+    yield from _of_extraction_sets()
+
+
+def _of_extraction_sets() -> Iterator[Labelled]:
+    """Yield the messages of those authors of the extraction sets who hold nothing back (`evals.extraction`)."""
+    for language in LANGUAGES:
+        for part, item in items("extraction", language):
+            author = item["id"].rpartition("-")[0]
+            is_open = part == "tuning" or author in OPEN_ROUNDS
+            if not is_open or len(item["messages"]) > 1:
+                continue
+            types = [fact["type"] for fact in item["facts"]]
+            first = types[0] if types and isinstance(types[0], list) else types
+            kind = _KINDS_OF_TYPES[first[0]] if first else None
+            yield Labelled(item["messages"][0]["content"], "", language, author, kind, in_talk=False)

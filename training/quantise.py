@@ -19,10 +19,13 @@ def _numbers(blocks: NDArray[np.float32], scales: NDArray[np.float32]) -> NDArra
     return np.clip(np.round(blocks / scales) + 8.0, 0, 15)
 
 
-def by_rows(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def by_rows(matrix: NDArray[np.float32], *, most: int = 127) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return a matrix as whole numbers of eight bits, and the scale of each row, shape (rows, 1).
 
     `reader_weights.matrix_of` restores it.
+
+    Args:
+        most: the largest number. Smaller ones are less exact, and packed they take less room.
     """
-    scales = np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1e-9) / 127
+    scales = np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1e-9) / most
     return np.rint(matrix / scales).astype(np.int8), scales.astype(np.float32)

@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from ebbing.adapters.readers.salience_heads import PLACES, SALIENCE_FILE_NAME, dense_inputs, places_of
 from ebbing.ports.models.salience import KINDS
 from training.embed import passages
-from training.messages import Labelled, messages, single_messages
+from training.messages import Labelled, messages, single_messages, stored
 from training.quantise import by_rows
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / SALIENCE_FILE_NAME
@@ -36,6 +36,8 @@ PENALTY = 2.0
 GAMMA = 0.02
 PIECES_PENALTY = 3.0
 KINDS_PENALTY = 0.3
+LARGEST = 63
+"""Largest number of a support vector. A probability differs by 0.008 on average, and the file is a tenth smaller."""
 CACHE_MB = 2_000
 MIN_MESSAGES = 3
 """Messages that hold a piece, at least, for it to count."""
@@ -54,7 +56,7 @@ class Inputs:
     def of(cls, labelled: Sequence[Labelled]) -> Inputs:
         """Return the inputs of messages; their vectors are those of the texts with their speakers."""
         texts = [message.text for message in labelled]
-        vectors = passages([f"{message.speaker}: {message.text}" for message in labelled])
+        vectors = passages([stored(message.text, message.speaker) for message in labelled])
         places = [places_of(text) for text in texts]
         ends = np.cumsum([0, *map(len, places)])
         ones = np.ones(ends[-1], np.float32)
@@ -145,7 +147,7 @@ def report(name: str, worth: np.ndarray, shares: np.ndarray) -> None:
 def export(model: Salience, blend: LogisticRegression) -> None:
     """Write the model as package data."""
     order = [list(model.kinds.classes_).index(kind) for kind in KINDS]
-    support, scales = by_rows(model.meaning.support_vectors_)
+    support, scales = by_rows(model.meaning.support_vectors_, most=LARGEST)
     tensors = {
         "support": support,
         "support_scales": scales,

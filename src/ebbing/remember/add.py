@@ -31,6 +31,7 @@ from ebbing.remember.add_report import (
 from ebbing.remember.extraction.extractor import (
     Extraction,
     extract_facts,
+    is_in_company,
     previous_messages,
     with_certain_subjects,
 )
@@ -38,7 +39,7 @@ from ebbing.remember.extraction.salient_words import Words
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
 from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import to_new_fact
-from ebbing.remember.facts.salient_facts import quotable_words, salient_facts
+from ebbing.remember.facts.salient_facts import quotable_words, salient_facts, worth_telling
 from ebbing.remember.facts.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.llm.retry_queue import enqueue_retry, pending_extraction_of
@@ -213,18 +214,25 @@ async def store_extraction(
     if any(fact.tentative for fact in facts):
         drafts = await drop_unmatched_tentative(deps.store, drafts, screened=screened, context=context)
     quotable: Sequence[Words] = ()
+    in_company = is_by_rules and await is_in_company(screened, store=deps.store, scope=context.scope)
     if is_by_rules:
-        quotable, drafts = await quotable_words(deps, drafts, screened=screened, context=context)
+        quotable, drafts = await quotable_words(deps, drafts, screened=screened, context=context, in_company=in_company)
     inserts, is_later = await deps.embed_now_or_later([*episodes, *(draft for _, draft in drafts)])
     stored_messages, memories = inserts[: len(episodes)], inserts[len(episodes) :]
     new_facts = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, memories, strict=True)]
     if is_by_rules:
+        new_facts = worth_telling(deps, new_facts, screened=screened, episodes=stored_messages, in_company=in_company)
         places = {*known_messages.repeated, *(fact.source for fact, _ in drafts)}
         quoted = await salient_facts(
-            deps, screened, episodes=stored_messages, quotable=quotable, read_places=places, context=context
+            deps,
+            screened,
+            episodes=stored_messages,
+            quotable=quotable,
+            read_places=places,
+            context=context,
+            in_company=in_company,
         )
         new_facts = sorted([*new_facts, *quoted], key=attrgetter("fact.source"))
-        inserts += [fact.insert for fact in quoted]
     committed = await commit_facts(
         replace(deps, llm=extraction.llm),
         new_facts,
@@ -233,7 +241,8 @@ async def store_extraction(
         context=context,
         statement=statement,
     )
-    pending = await deps.note_missing_vectors(ids_without_vector(inserts), context.scope, is_later=is_later)
+    stored = [*stored_messages, *(fact.insert for fact in new_facts)]
+    pending = await deps.note_missing_vectors(ids_without_vector(stored), context.scope, is_later=is_later)
     outcomes = list(map(outcome_of, committed.facts, committed.decisions))
     return StoredExtraction(outcomes, committed.episode_ids, pending)
 

@@ -194,7 +194,8 @@ async def test_whatever_the_model_says_nothing_ends_and_nobody_elses_is_touched(
 
 
 async def test_what_rules_read_is_judged_by_the_words_it_was_read_from() -> None:
-    memory, model = opened(lambda earlier, later: 0.9 if "oyster bar" in later else 0.1)
+    salient = {**SALIENT, "harbour": "fact"}
+    memory, model = opened(lambda earlier, later: 0.9 if "oyster bar" in later else 0.1, salient=salient)
     async with memory:
         await memory.add([spoken("we had fog today. I work at the harbour office", 1)], user_id="u")
         await memory.add([spoken("all day at the oyster bar and my feet hurt", 2)], user_id="u")

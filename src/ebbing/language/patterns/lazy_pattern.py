@@ -20,28 +20,27 @@ _CASED: Final = re.compile(r"\(\?-?[a-z]|[^\x00-\x7f\u2010-\u206f\u2e80-\uffff]"
 
 
 class Late:
-    """A pattern that is compiled when it is first asked: in either case, or with `small` for a text in small letters.
+    """A pattern that is compiled, in either case, when it is first asked.
 
     Two threads that ask it first at the same time compile it both, and either result will do.
     """
 
-    __slots__ = ("made", "plain", "small", "text")
+    __slots__ = ("made", "plain", "text")
     made: re.Pattern[str]
     """The compiled pattern. Raises `re.error` where the text is none."""
     plain: re.Pattern[str] | None
     """What finds in a text put into small letters what `made` finds in the text. It is compiled in half the time, and
     found in a third: ask it first. None where there is none. Letters of `sieve.ODD` are beyond it."""
 
-    def __init__(self, text: str, *, small: bool = False) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.small = small
 
     def __getattr__(self, name: str) -> re.Pattern[str] | None:
         if name == "made":
-            self.made = re.compile(self.text) if self.small else caseless(self.text)
+            self.made = caseless(self.text)
             return self.made
         if name == "plain":
-            self.plain = None if self.small else _plain(self.text)
+            self.plain = _plain(self.text)
             return self.plain
         raise AttributeError(name)
 

@@ -11,7 +11,6 @@ from ebbing.language.patterns.lazy_pattern import Late
 
 _PLACE: Final = re.compile(r"\{([a-z_][a-z_0-9]*)\}")
 _UNBOUNDED: Final = re.compile(r"(?<!\\)\)([*+])(?![+])")
-_CAPITAL: Final = re.compile(r"(?<!\\)[A-Z]")
 MAX_REPEATS: Final = 6
 """How often `*` and `+` repeat a group in a pack. Words that can be cut up in several ways ("真的" as 真 and 的) would
 else cost exponential time on hostile text."""
@@ -29,22 +28,14 @@ class Compiler:
         self._at_once = at_once
 
     def __call__(self, pattern: str, where: str) -> Late:
-        return self._late(self._expand(pattern, where), where)
-
-    def cue(self, pattern: str, where: str) -> Late:
-        """The pattern, for a text in small letters where it holds no capital."""
-        expanded = self._expand(pattern, where)
-        return self._late(expanded, where, small=_CAPITAL.search(expanded) is None)
+        late = Late(_UNBOUNDED.sub(_bounded, self._expand(pattern, where)))
+        if self._at_once:
+            self._compiled(late, where)
+        return late
 
     def made(self, pattern: str, where: str) -> re.Pattern[str]:
         """The pattern, compiled."""
         return self._compiled(self(pattern, where), where)
-
-    def _late(self, expanded: str, where: str, *, small: bool = False) -> Late:
-        late = Late(_UNBOUNDED.sub(_bounded, expanded), small=small)
-        if self._at_once:
-            self._compiled(late, where)
-        return late
 
     def _compiled(self, late: Late, where: str) -> re.Pattern[str]:
         try:

@@ -26,7 +26,7 @@ ODD: Final = re.compile("[\u0130\u0131\u017f]")
 
 
 class Sieve(Sequence[T], Generic[T]):
-    """Things in order, each with a pattern or several: `left` gives those that may be found in a text."""
+    """Things in order, each with a pattern or several: `places` says which may be found in a text."""
 
     __slots__ = ("_always", "_language", "_needing", "_pairs", "_things")
 
@@ -73,10 +73,6 @@ class Sieve(Sequence[T], Generic[T]):
             pattern, text_searched = (late.plain, small) if small and late.plain is not None else (late.made, texts)
             if any(map(pattern.match if from_start else pattern.search, text_searched)):
                 yield place
-
-    def left(self, text: str) -> Sequence[tuple[T, Late]]:
-        """The things with those of their patterns that may be found in a text, in order."""
-        return [self._pairs[place] for place in self.places(text)]
 
     def places(self, text: str) -> Sequence[int]:
         """Where these stand among the pairs."""

@@ -7,7 +7,6 @@ entry of the pack's `[words]` table (a list of words becomes an alternation, a s
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -19,7 +18,6 @@ from typing import Any, Final
 
 from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.memory.record import MemoryType
-from ebbing.language.patterns.keep_classifier import NOTHING_LEARNED, Learned, learned
 from ebbing.language.patterns.lazy_pattern import Late, Lazily
 from ebbing.language.patterns.pattern_compiler import Compiler, filled
 from ebbing.language.patterns.prefilter import Sieve
@@ -53,8 +51,6 @@ class Rule:
     """Where the value stops, if it stops before the end of its group."""
     dated: bool = False
     """Time words are made absolute ("next week" gets its date)."""
-    weighed: bool = False
-    """It is asked last, and only about what is likely to be worth keeping and of its type."""
     lasts: bool = True
     """It reads who somebody is, and not what happens, is planned or is usual."""
 
@@ -97,40 +93,6 @@ def _put(put: str, match: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
-    """What speaks for or against keeping a statement that no rule reads."""
-
-    id: str
-    find: Late
-    """Where it is written in small letters alone, for a text put into them: three times as fast."""
-    weight: float = 0.0
-    """Log-odds that it adds where it is found, to what is learned of it; negative for what passes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weighing:
-    """When a statement that no rule reads is kept all the same."""
-
-    cues: Sieve[Cue]
-    least: float = math.inf
-    """Log-odds of being worth it, from which it is."""
-    understood: float | None = None
-    """The same for the rules that are not weighed, about a statement whose subject is only understood."""
-    doubted: float | None = None
-    """The same under which what a rule has read is left all the same; without it nothing is."""
-    detail: float = math.inf
-    """The same for half a sentence that is no fact of its own and goes on about the fact before it."""
-    passing: frozenset[str] = frozenset()
-    """The cues of what is not even a detail."""
-    least_weighty: float = math.inf
-    """The same for what speaks of health: it is kept for less."""
-    rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
-    """The rules that word it, by whose statement they read."""
-    silent: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
-    """The rules that are switched off: what they would read is not kept."""
-
-
-@dataclass(frozen=True, slots=True)
 class Pack:
     """Everything one language knows about facts."""
 
@@ -146,9 +108,6 @@ class Pack:
     replies: Sieve[Reply]
     rewrites: Mapping[str, Sieve[Rewrite]]
     """By what they are asked about: a `sentence`, or a `clause`."""
-    weighing: Weighing
-    lasting: Learned = NOTHING_LEARNED
-    """What is learned of the clauses that are worth remembering."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,17 +169,15 @@ def _merged(base: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     rules = {rule["id"]: rule for rule in base.get("rule", ())}
     new: dict[str, Any] = {}
     for rule in extra.get("rule", ()):
-        off = rule.get("disabled") and rule["id"] in rules
-        entry = {**rules[rule["id"]], "disabled": True} if off else rule
-        (rules if rule["id"] in rules else new)[rule["id"]] = entry
+        (rules if rule["id"] in rules else new)[rule["id"]] = rule
     merged = {**base, "rule": [*new.values(), *rules.values()]}
-    for table in ("words", "gates", "category", "weighing"):
+    for table in ("words", "gates", "category"):
         merged[table] = {**base.get(table, {}), **extra.get(table, {})}
     merged["tables"] = {
         name: {**base.get("tables", {}).get(name, {}), **extra.get("tables", {}).get(name, {})}
         for name in {*base.get("tables", {}), *extra.get("tables", {})}
     }
-    for more in ("reply", "rewrite", "cue"):
+    for more in ("reply", "rewrite"):
         merged[more] = [*extra.get(more, ()), *base.get(more, ())]
     return merged
 
@@ -232,16 +189,13 @@ def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str,
         for name, entry in data.get("words", {}).items()
     }
     compiler, gates = Compiler(language, words, at_once=at_once), data.get("gates", {})
-    rules, off = _rules(data, {**categories, **data.get("category", {})}, compiler=compiler)
+    rules = _rules(data, {**categories, **data.get("category", {})}, compiler=compiler)
     rewrites = [_rewrite(entry, compiler) for entry in data.get("rewrite", ())]
     replies = [_reply(entry, compiler) for entry in data.get("reply", ())]
-    cues = [_cue(entry, compiler) for entry in data.get("cue", ())]
-    weighing = data.get("weighing", {})
     return Pack(
         language=language,
         rules={
-            who: Sieve([rule for rule in those if not rule.weighed], lambda rule: rule.patterns, language=language)
-            for who, those in _by_who(rules).items()
+            who: Sieve(those, lambda rule: rule.patterns, language=language) for who, those in _by_who(rules).items()
         },
         gates=Lazily(gates, lambda name: compiler.made(gates[name], f"gate {name}")),
         words=Lazily(words, lambda name: compiler.made(f"{{{name}}}", f"words {name}")),
@@ -257,28 +211,12 @@ def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str,
             )
             for of in ("sentence", "clause")
         },
-        weighing=Weighing(
-            cues=Sieve(cues, lambda item: (item.find,), language=language),
-            rules=_by_who(rule for rule in rules if rule.weighed),
-            silent=_by_who(off),
-            least=float(weighing.get("least", math.inf)),
-            understood=weighing.get("understood"),
-            doubted=weighing.get("doubted"),
-            detail=float(weighing.get("detail", math.inf)),
-            passing=frozenset(weighing.get("passing", ())),
-            least_weighty=float(weighing.get("least_weighty", math.inf)),
-        ),
-        lasting=learned(language),
     )
 
 
-def _rules(
-    data: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: Compiler
-) -> tuple[list[Rule], list[Rule]]:
-    """The rules, and those that are switched off."""
-    entries = [entry for entry in data.get("rule", ()) if not entry.get("disabled") or "match" in entry]
-    rules = [(_rule(entry, categories, compiler=compiler), bool(entry.get("disabled"))) for entry in entries]
-    return [rule for rule, off in rules if not off], [rule for rule, off in rules if off]
+def _rules(data: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: Compiler) -> list[Rule]:
+    entries = (entry for entry in data.get("rule", ()) if not entry.get("disabled"))
+    return [_rule(entry, categories, compiler=compiler) for entry in entries]
 
 
 def _by_who(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
@@ -288,10 +226,6 @@ def _by_who(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
 
 def _rewrite(entry: Mapping[str, Any], compiler: Compiler) -> Rewrite:
     return Rewrite(compiler(entry["find"], f"rewrite of a {entry['of']}"), entry["put"], entry["of"])
-
-
-def _cue(entry: Mapping[str, Any], compiler: Compiler) -> Cue:
-    return Cue(entry["id"], compiler.cue(entry["find"], f"cue {entry['id']}"), float(entry.get("weight", 0.0)))
 
 
 def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: Compiler) -> Rule:
@@ -315,8 +249,7 @@ def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: 
             text=entry.get("text"),
             confidence=float(entry.get("confidence", 0.95)),
             dated=bool(entry.get("dated", category.get("dated", False))),
-            weighed=bool(entry.get("weighed", False)),
-            lasts=bool(entry.get("lasts", category.get("lasts", True))) and not entry.get("weighed", False),
+            lasts=bool(entry.get("lasts", category.get("lasts", True))),
         )
     except (KeyError, ValueError) as error:
         raise ConfigurationError(f"language pack, {where}: {error} is missing or not allowed") from error

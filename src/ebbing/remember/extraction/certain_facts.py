@@ -38,14 +38,11 @@ _BARE_PLAN: Final = re.compile(
 )
 """What is left of a plan without these is what is planned."""
 _MIN_OBJECT_CHARS: Final = 2
-_NEARLY_ALL: Final = 0.8
 _MOST: Final = 0.6
 _HALF: Final = 0.5
 """Shares of the letters of a message."""
 _OF_A_STORY: Final = frozenset({"event", "plan", "habit"})
 """Tags of what is part of a story."""
-_OTHERS: Final = re.compile(r"(?i)\b(?:you|your|he|him|his|she|hers?)\b|[你您他她咱]|[“\"]")
-"""Words that may mean others, or be theirs."""
 _NO_VERB: Final = re.compile(r"(?i)(?:(?:and|but|only|never|always|just) )+(?:\d|\w+days?\b)")
 """A standing wish that says not what is to be done."""
 _LABEL: Final = re.compile(r"[A-Z]\w+: ")
@@ -225,7 +222,6 @@ def subject_is_certain(
     before: Message | None,
     now: datetime,
     pack: Pack,
-    weighed: bool = False,
 ) -> bool:
     """Return whether a subject that was left out can be nobody but the speaker.
 
@@ -233,14 +229,13 @@ def subject_is_certain(
         text_before: what the message says up to the sentence.
         before: the message before it, where one is known.
         now: the moment of a message without a timestamp.
-        weighed: no rule reads it, it was only thought worth keeping: too little within a conversation.
     """
     earlier = before if before is not None and _is_ongoing(before, message, now=now) else None
     if statement.who == "order":
         return earlier is None or earlier.role is not Role.USER or earlier.name == message.name
     if _names_another(statement, pack) or _speaks_of_another(text_before, pack):
         return False
-    return earlier is None or (not weighed and _leaves_it_to(message, earlier, pack=pack))
+    return earlier is None or _leaves_it_to(message, earlier, pack=pack)
 
 
 def _names_another(statement: Statement, pack: Pack) -> bool:
@@ -354,8 +349,7 @@ def is_told_plainly(fact: Fact, statement: Statement, *, message: Message, under
     """Return whether a fact can be told in the third person; any other stays in the words of the person.
 
     That is a wish, an end, a correction, and who somebody is, where the subject is named. What happens, what is planned
-    and what is usual has to stand in a message half of which was understood. What no rule reads, and only its wording
-    speaks for, has to be nearly all of the message, and about the speaker or somebody of theirs alone.
+    and what is usual has to stand in a message half of which was understood.
 
     Args:
         understood: the share of the message's letters that something was read from.
@@ -363,11 +357,6 @@ def is_told_plainly(fact: Fact, statement: Statement, *, message: Message, under
     if statement.who == "order" or fact.ended or fact.corrects:
         return True
     share = share_of([statement], message)
-    if is_weighed(fact):
-        speaks_of_others = statement.relation is None and _OTHERS.search(message.content) is not None
-        if message.content.rstrip().endswith(("?", "？")):
-            return False
-        return share >= _NEARLY_ALL and statement.implied is None and not speaks_of_others
     if statement.implied is not None:
         return share >= _MOST
     if fact.attribute is not None and (statement.carried or statement.who == "clause"):
@@ -381,11 +370,6 @@ def _is_of_a_story(fact: Fact) -> bool:
     of no kind.
     """
     return fact.tags == (MemoryType.FACT,) or not _OF_A_STORY.isdisjoint(fact.tags)
-
-
-def is_weighed(fact: Fact) -> bool:
-    """Return whether no rule reads a fact: only its wording speaks for it."""
-    return "weighed" in (fact.rule or "")
 
 
 def share_of(statements: Sequence[Statement], message: Message) -> float:

@@ -28,7 +28,6 @@ from ebbing.remember.extraction.certain_facts import (
     is_the_speakers,
     is_told_plainly,
     is_understood,
-    is_weighed,
     is_whole,
     keeps_negations,
     leaves_open_who,
@@ -185,7 +184,7 @@ class _FactReader:
                 plain = with_words_as_said(without_own_words(fact, language=pack.language), self.parser.message.content)
                 facts.append(replace(plain, source_text=sentence.evidence, sentence=whole, about=about, source=source))
                 continue
-            if self.among_people or self.in_talk or is_weighed(fact):
+            if self.among_people or self.in_talk:
                 continue
             if len(told_of) > 1 and not has_a_fitting_value(fact, statement, pack=pack):
                 continue
@@ -245,7 +244,7 @@ class _FactReader:
                 shifted = sentence
             if shifted is sentence and (statement.carried or shifts_its_subject(statement, pack)):
                 continue
-            fact = self._fact(statement, pack, said_at=said_at, aside=bool(readings))
+            fact = self._fact(statement, pack, said_at=said_at)
             told_before = _before_clause(statement, sentence)
             if fact is not None and is_anothers_body(fact, statement, text_before=told_before, language=pack.language):
                 before = None
@@ -265,10 +264,10 @@ class _FactReader:
                 readings.append(before)
         return [reading for reading in readings if not _is_taken_back(reading.statement, stated)]
 
-    def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime, aside: bool) -> Fact | None:
+    def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | None:
         if statement.adds:
             return None
-        fact = fact_of(statement, pack, said_at=said_at, aside=aside)
+        fact = fact_of(statement, pack, said_at=said_at)
         if fact is None and self.otherwise is not None and self.parser.message.role is not Role.ASSISTANT:
             return self.otherwise(statement.implied or statement)
         return fact
@@ -302,7 +301,6 @@ class _FactReader:
             before=before,
             now=said_at,
             pack=pack,
-            weighed="weighed" in (fact.rule or ""),
         )
         if certain:
             return replace(fact, understood=True)

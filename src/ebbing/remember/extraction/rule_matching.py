@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.record import MemoryType
 from ebbing.language.dates.resolve import BEGINNING, FOREVER, DateSpan, absolute, resolve
-from ebbing.language.patterns.keep_classifier import places_of, signs
 from ebbing.language.patterns.lazy_pattern import Late
-from ebbing.language.patterns.rule_pack import Cue, Pack, Rule
+from ebbing.language.patterns.rule_pack import Pack, Rule
 from ebbing.language.text.statement import Statement
 
 HABIT: Final = "habit"
@@ -23,87 +22,15 @@ HEDGED_CONFIDENCE: Final = 0.6
 """Confidence of what the speaker was not sure of: under the default write threshold of 0.7."""
 
 
-def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool = False) -> Fact | None:
-    """Return the fact that a statement holds by the first rule that matches; None when no rule does.
-
-    What no rule reads is weighed by what is learned of clauses like it: where it is likely to be worth remembering,
-    the weighed rules of the pack say as what; where the speaker is only understood to be the subject, the others are
-    asked before them. `aside`: it is said beside a fact of the same message, and is mostly a detail of it.
-    """
-    weighing = pack.weighing
-    for reading in _readings(statement, pack):
+def fact_of(statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | None:
+    """Return the fact that a statement holds by the first rule that matches; None when no rule does."""
+    readings = [*_readings(statement, pack), *([statement.implied] if statement.implied is not None else [])]
+    for reading in readings:
         rules = pack.rules[reading.who].found_in(reading.predicate, from_start=True)
         fact = _first(rules, reading, pack=pack, said_at=said_at)
         if fact is not None:
-            return None if _is_unlikely(fact, statement, pack=pack, aside=aside) else fact
-    last = statement.implied or statement
-    if not last.clause or not last.predicate:
-        return None
-    who, worth = last.who, weigh(last, pack, aside=aside)
-    understood = weighing.least if weighing.understood is None else weighing.understood
-    is_understood = statement.implied is not None and worth.score >= understood
-    candidates = list(pack.rules[who].found_in(last.predicate, from_start=True)) if is_understood else []
-    silent = weighing.silent[who]
-    if _lasts(worth, last, pack=pack):
-        kinds = pack.lasting.kinds(worth.places)
-        candidates += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
-        silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
-    if not candidates or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
-        return None
-    return _first(candidates, last, pack=pack, said_at=said_at)
-
-
-def _lasts(worth: Worth, statement: Statement, *, pack: Pack) -> bool:
-    """Return whether what no rule reads is kept: health for less, and nothing that passes with the day."""
-    if speaks_of_health(statement, pack):
-        return worth.score >= pack.weighing.least_weighty
-    of_the_day = pack.words["of_the_day"].search(f"{statement.lead} {statement.clause}") is not None
-    return worth.score >= pack.weighing.least and not of_the_day
-
-
-def speaks_of_health(statement: Statement, pack: Pack) -> bool:
-    """Return whether a statement names an illness, a medicine, a part of the body or what somebody cannot eat."""
-    return pack.words["health"].search(statement.clause) is not None
-
-
-def _with_patterns(rules: Iterable[Rule]) -> list[tuple[Rule, Late]]:
-    return [(rule, pattern) for rule in rules for pattern in rule.patterns]
-
-
-def _is_unlikely(fact: Fact, statement: Statement, *, pack: Pack, aside: bool) -> bool:
-    """Return whether what is learned speaks too strongly against what a rule has read.
-
-    A single value, a standing wish and the end of something are said in few words: there the rule has the last word.
-    """
-    doubted = pack.weighing.doubted
-    if doubted is None or fact.attribute or fact.ended or statement.who == "order":
-        return False
-    return weigh(statement.implied or statement, pack, aside=aside).score < doubted
-
-
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """The weight of a statement."""
-
-    score: float
-    """Log-odds of its being worth remembering for long."""
-    places: list[int]
-    """Where what is learned of its signs stands."""
-
-
-def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
-    """Return what is learned of clauses like this one, and what the cues add."""
-    cues = cues_of(statement, pack)
-    places = places_of(signs(statement, [cue.id for cue in cues], aside=aside))
-    return Worth(pack.lasting.worth(places) + sum(cue.weight for cue in cues), places)
-
-
-def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
-    """Return what the statement holds that speaks for or against keeping it."""
-    marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
-    text = f"{marks} {statement.lead} {statement.clause}"
-    small = text.lower()
-    return [cue for cue, find in pack.weighing.cues.left(text) if find.made.search(small if find.small else text)]
+            return fact
+    return None
 
 
 def _first(rules: Iterable[tuple[Rule, Late]], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
@@ -226,7 +153,7 @@ class _Slots(dict[str, str]):
 
 
 _MAX_DETAIL_CHARS: Final = 12
-"""Characters of a clause that is still a detail."""
+"""Characters of a clause that is still a detail of an order."""
 _JOINTS: Final = {"en": ", ", "zh": "，"}
 
 
@@ -236,47 +163,18 @@ def with_detail(
     """Return a fact that the statement `of` made, with what was said next, its dates made absolute; None where that is
     apart.
 
-    `own` is the fact that the detail would be by itself: what was only weighed joins a fact of its type, and a plain
-    one any. Only what is its statement retold is gone on with; what says an end stays alone.
+    `own` is the fact that the detail would be by itself. Only what is its statement retold is gone on with; what says
+    an end stays alone.
     """
-    apart = (
-        not _goes_on(detail, of=of, pack=pack)
-        if own is None
-        else not _joins(own, fact, detail=detail, of=of, pack=pack)
-    )
     is_retold = fact.text.startswith((of.text, absolute(of.text, now=said_at))) or fact.text.endswith(of.text)
-    if apart or of.ended or not is_retold:
+    if own is not None or of.ended or not is_retold or not _goes_on(detail, of=of, pack=pack):
         return None
     addition = absolute(detail.text.removeprefix(detail.subject), now=said_at)
     return replace(fact, text=f"{fact.text}{_JOINTS[pack.language]}{addition}")
 
 
 def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:
-    """Return whether what no rule reads is still about the same, and no passing mood or task."""
-    if detail.adds:
-        return True
-    if of.who == "order":
-        goes_on = pack.words.get("order_goes_on")
-        return (
-            goes_on is not None and len(detail.clause) <= _MAX_DETAIL_CHARS and goes_on.match(detail.clause) is not None
-        )
-    if not _is_carried(detail, of=of, pack=pack):
-        return False
-    if not pack.weighing.passing.isdisjoint(cue.id for cue in cues_of(detail, pack)):
-        return False
-    return weigh(detail, pack, aside=True).score >= pack.weighing.detail
-
-
-def _joins(own: Fact, fact: Fact, *, detail: Statement, of: Statement, pack: Pack) -> bool:
-    """Return whether a fact that was only weighed is better told with the one before it."""
-    if own.type not in {fact.type, MemoryType.FACT} or not _is_carried(detail, of=of, pack=pack):
-        return False
-    return any(rule.id == own.rule for rule in pack.weighing.rules[detail.who])
-
-
-def _is_carried(detail: Statement, *, of: Statement, pack: Pack) -> bool:
-    """Return whether it has no subject of its own, and is neither long nor doubted, a task or a mood."""
-    if not detail.carried or detail.subject != of.subject or detail.hedged or len(detail.clause) > _MAX_DETAIL_CHARS:
-        return False
-    apart = pack.words.get("no_detail")
-    return apart is not None and apart.search(detail.clause) is None
+    """Return whether what no rule reads is still about the same."""
+    goes_on = pack.words.get("order_goes_on") if of.who == "order" else None
+    is_short = len(detail.clause) <= _MAX_DETAIL_CHARS
+    return detail.adds or (goes_on is not None and is_short and goes_on.match(detail.clause) is not None)

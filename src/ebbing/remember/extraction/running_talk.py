@@ -17,7 +17,6 @@ from ebbing.domain.memory.record import MemoryType
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.statement import Sentence, Statement
 from ebbing.remember.extraction.among_people import NAMES, is_kept_among_people
-from ebbing.remember.extraction.certain_facts import is_weighed
 
 MIN_TURNS: Final = 3
 """Turns of the assistant from which a talk is running."""
@@ -65,7 +64,7 @@ def is_kept_in_talk(
     is_value_asked_for = is_value_asked_for and fact.attribute not in NAMES
     if _is_grave(fact, statement, sentence=sentence) or (is_value_asked_for and not shows("jokes", message.content)):
         return True
-    is_whole = plain and not (sentence.answers or statement.pronoun or is_weighed(fact)) and statement.implied is None
+    is_whole = plain and not (sentence.answers or statement.pronoun) and statement.implied is None
     if not is_whole and not is_kept_among_people(
         fact, statement, sentence=sentence, message=message, to_assistant=to_assistant
     ):

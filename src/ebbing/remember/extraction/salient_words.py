@@ -25,14 +25,16 @@ from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.extractor import PLACEHOLDER
 from ebbing.remember.intake.screening import ScreenedMessage
 
-LEAST: Final = 0.8
-"""Probability from which a message is kept that comes by itself: most such are worth it, the model thinks."""
+LEAST: Final = 0.7
+"""Probability from which a message is kept that comes by itself."""
 LEAST_IN_COMPANY: Final = 0.75
 """The same of one of a running talk, or among people. On authors that nothing was learned of, nearly nine in ten of
 those that are kept are worth it."""
 LEAST_READ: Final = 0.05
 """The same where a rule reads something from it. Two in five of those that are dropped were worth it, nine in ten of
 those that are kept."""
+LEAST_UNDERSTOOD: Final = 0.2
+"""The same of a message by itself, where the rule took the speaker for a subject that is not named."""
 _LEAST_CHARS: Final = 6
 _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""

@@ -21,10 +21,10 @@ from ebbing.language.text.sentences import split_text
 from ebbing.ports.models.salience import Salience, SalienceModel
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.add_deps import AddDeps
-from ebbing.remember.extraction.extractor import is_in_company
 from ebbing.remember.extraction.salient_words import (
     LEAST,
     LEAST_IN_COMPANY,
+    LEAST_UNDERSTOOD,
     READ_BACK,
     Words,
     fact_in_own_words,
@@ -48,19 +48,20 @@ async def quotable_words(
     *,
     screened: Sequence[ScreenedMessage],
     context: DraftContext,
+    in_company: bool,
 ) -> tuple[list[Words], list[tuple[Fact, Draft]]]:
     """Return the words of facts that may stand in the words of their speaker, and the other facts.
 
     In a running talk, or one among people, a rule that retells takes a joke, a story and somebody else's news for the
     speaker's life. The words are what was said: of a message from which one fact was read all that it states, of
     another the clause of each. Without a salience model no fact stands in its own words.
+
+    Args:
+        in_company: the messages are of a running talk, or of one among people.
     """
-    store, scope = deps.store, context.scope
-    if not drafts or judge_of(deps) is None:
+    if not drafts or not in_company or judge_of(deps) is None:
         return [], list(drafts)
-    if not await is_in_company(screened, store=store, scope=scope):
-        return [], list(drafts)
-    attributes = _attributes_now(await store.shard(scope), now=context.now)
+    attributes = _attributes_now(await deps.store.shard(context.scope), now=context.now)
     of_message = Counter(fact.source for fact, _ in drafts if not fact.tentative)
     of_clause = Counter((fact.source, fact.source_text) for fact, _ in drafts)
     quotable: list[Words] = []
@@ -115,6 +116,7 @@ async def salient_facts(
     quotable: Sequence[Words],
     read_places: Collection[int],
     context: DraftContext,
+    in_company: bool,
 ) -> list[NewFact]:
     """Return a quotation of each message that is worth remembering and from which nothing else is made.
 
@@ -122,6 +124,7 @@ async def salient_facts(
         episodes: the messages with their vectors; without them nothing is judged, nor where they are stored already.
         quotable: words from which a rule read a fact, which goes with the quotation.
         read_places: places of messages from which a fact is made, or that are known.
+        in_company: the messages are of a running talk, or of one among people.
     """
     model = judge_of(deps)
     if model is None or not episodes:
@@ -131,9 +134,8 @@ async def salient_facts(
     if not stated:
         return []
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
-    in_talk = await is_in_company(screened, store=deps.store, scope=context.scope)
-    saliences = _judged(model, stated, vectors=vectors, in_talk=in_talk)
-    least = LEAST_IN_COMPANY if in_talk else LEAST
+    saliences = _judged(model, stated, vectors=vectors, in_talk=in_company)
+    least = LEAST_IN_COMPANY if in_company else LEAST
     facts: list[NewFact] = []
     for words, vector, salience in zip(stated, vectors, saliences, strict=True):
         fact = None
@@ -146,6 +148,41 @@ async def salient_facts(
             draft = fact_draft(fact, screened[words.source], context=context)
             facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
     return facts
+
+
+def worth_telling(
+    deps: AddDeps,
+    facts: Sequence[NewFact],
+    *,
+    screened: Sequence[ScreenedMessage],
+    episodes: Sequence[Insert],
+    in_company: bool,
+) -> list[NewFact]:
+    """Return the facts that rules read, without those of a message by itself that is worth little and names no subject.
+
+    There the rule took the speaker for the subject: a story that leaves it out ("saw that film, has a dog") reads the
+    same. What binds, a taste, health, an order, the value of an attribute, an end and an answer are kept all the same.
+    """
+    model = judge_of(deps)
+    doubtful = {place for place, new in enumerate(facts) if _may_be_anybodys(new, screened=screened)}
+    if in_company or model is None or not episodes or not doubtful:
+        return list(facts)
+    vectors = dict(_whole_vectors(screened, episodes))
+    sources = sorted({facts[place].fact.source for place in doubtful} & vectors.keys())
+    texts = [screened[source].message.content for source in sources]
+    judged = model.judge(texts, [vectors[source] for source in sources], in_talk=False)
+    little = {
+        source for source, salience in zip(sources, judged, strict=True) if salience.probability < LEAST_UNDERSTOOD
+    }
+    return [new for place, new in enumerate(facts) if place not in doubtful or new.fact.source not in little]
+
+
+def _may_be_anybodys(new: NewFact, *, screened: Sequence[ScreenedMessage]) -> bool:
+    fact, record = new.fact, new.record
+    if not fact.understood or fact.attribute is not None or fact.ended or fact.sentence is not None:
+        return False
+    counts = record.type in {*_COUNTS, MemoryType.PROCEDURAL} or not _OF_HEALTH.isdisjoint(record.tags)
+    return not counts and _may_be_quoted(fact, screened[fact.source])
 
 
 def _judged(

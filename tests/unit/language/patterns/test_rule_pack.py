@@ -9,7 +9,7 @@ import pytest
 from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.memory.message import Message
 from ebbing.language.claims.change_patterns import changes
-from ebbing.language.patterns.rule_pack import LANGUAGES, Packs, Rule, Weighing
+from ebbing.language.patterns.rule_pack import LANGUAGES, Packs
 from ebbing.remember.extraction.rule_extractor import extract
 from tests.unit.remember.extraction.facts import NOW
 
@@ -75,20 +75,15 @@ def test_every_pattern_of_the_shipped_packs_compiles(language: str) -> None:
     assert dict(pack.gates)
     ids = {rule.id for rules in pack.rules.values() for rule in rules}
     assert all(name.startswith(f"{language}.") for name in ids)
-    for rule in (*(one for rules in pack.rules.values() for one in rules), *_all(pack.weighing)):
+    for rule in (one for rules in pack.rules.values() for one in rules):
         assert all(late.made for late in (*rule.patterns, rule.unless, rule.needs, rule.value_end) if late)
     for reply in pack.replies:
         assert reply.question.made
         assert reply.fits is None or reply.fits.made
     assert all(rewrite.find.made for rewrites in pack.rewrites.values() for rewrite in rewrites)
-    assert all(cue.find.made for cue in pack.weighing.cues)
     for one in (*changes().reads[language], *changes().endings[language]):
         assert one.patterns[language].made
         assert one.unless is None or one.unless.made
-
-
-def _all(weighing: Weighing) -> list[Rule]:
-    return [rule for by_who in (weighing.rules, weighing.silent) for rules in by_who.values() for rule in rules]
 
 
 def test_traditional_and_simplified_characters_pair_up() -> None:

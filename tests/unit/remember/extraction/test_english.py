@@ -33,11 +33,6 @@ F, P, C, E, R = (
         ("I don't eat pork", "User does not eat pork", C),
         ("I have type 2 diabetes", "User has type 2 diabetes", F),
         ("I go to the gym three times a week", "User goes to the gym three times a week", F),
-        (
-            "I've been really stressed about my thesis lately",
-            "User has been really stressed about their thesis lately",
-            E,
-        ),
         ("I want to learn how to play the drums", "User wants to learn how to play the drums", E),
         ("From now on, always answer in Chinese", "User's rule: from now on, always answer in Chinese", R),
         ("Please don't recommend horror movies", "User's rule: do not recommend horror movies", C),

@@ -105,7 +105,6 @@ def test_what_the_body_does_not_allow_is_a_constraint(said: str, meant: str) -> 
     ("said", "meant"),
     [
         ("帮我写个请假条，我下周三要带我妈去复诊", "复诊"),
-        ("推荐个蛋糕店，我妈下个月十号过六十大寿", "六十大寿"),
         ("给我列个食谱，我痛风，不能吃内脏", "痛风"),
     ],
 )

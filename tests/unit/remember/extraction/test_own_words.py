@@ -101,7 +101,7 @@ async def test_a_message_with_several_facts_loses_none_of_them() -> None:
 @pytest.mark.anyio
 async def test_of_two_facts_in_quotations_the_right_one_ends() -> None:
     current = await memories("我对花生过敏。我对青霉素过敏。", "我对青霉素不过敏了。")
-    assert [text for text, _ in current] == ["用户说：“我对花生过敏”", "用户说：“我对青霉素不过敏了。”"]
+    assert [text for text, _ in current] == ["用户说：“我对花生过敏”", "用户对青霉素不过敏了"]
 
 
 @pytest.mark.anyio
@@ -209,3 +209,28 @@ async def test_a_quotation_that_is_reworded_by_hand_keeps_its_attribute() -> Non
         await memory.add([user("I moved to Munich last month.")], user_id="ann")
         [left] = (await memory.get_all(user_id="ann"))["results"]
         assert "Munich" in left["memory"]
+
+
+async def alone(text: str, *, kinds: dict[str, str]) -> list[str]:
+    """Return the current memories of a person who sends one message by itself."""
+    async with AsyncMemory(components=components(kinds)) as memory:
+        await memory.add([user(text)], user_id="ann")
+        return [item["memory"] for item in (await memory.get_all(user_id="ann"))["results"]]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("昨天看的那部剧 女主是个医生 养了条狗", []),
+        ("have a dog", []),
+        ("I have a dog, what food should I buy?", ["User has a dog"]),
+        ("got divorced", ["User got divorced"]),
+        ("diabetic", ["User is diabetic"]),
+        ("my hamster died today", ["User's hamster died today"]),
+        ("I am pregnant, can I eat sushi?", ["User is pregnant"]),
+        ("keep it short from now on", ["User's rule: keep it short from now on"]),
+    ],
+)
+async def test_by_itself_what_names_no_subject_and_is_worth_little_is_nobodys(text: str, told: list[str]) -> None:
+    assert [memory.split(" (")[0] for memory in await alone(text, kinds={"nothing": "fact"})] == told

@@ -76,7 +76,6 @@ def test_an_answer_about_somebody_else_is_not_about_the_speaker(asked: str, said
         ("Sure, how tall are you?", "5 foot 2", "User is 5 foot 2"),
         ("How old are you, if I may ask?", "just turned fifty", "User turned fifty"),
         ("Do you have any dietary needs?", "nothing with nuts please", "User cannot have nuts"),
-        ("Do you smoke?", "no, gave up in 2019", "User does not smoke, gave up in 2019"),
         ("Who do you live with?", "my gran", "User lives with their gran"),
         ("Which football team do you support?", "Everton for my sins", "User supports Everton"),
         ("Do you prefer tea or coffee?", "tea, always", "User prefers tea, always"),

@@ -128,11 +128,9 @@ def test_what_is_not_a_statement_about_the_user_leaves_no_fact(said: str) -> Non
 @pytest.mark.parametrize(
     "said",
     [
-        "I've been waiting for a kidney for two years",
         "I visit my gran on Sundays",
         "I hate it when people chew loudly",
         "I roll my own cigarettes",
-        "Our flight was delayed to 9 pm on Friday",
     ],
 )
 def test_what_lasts_is_kept_though_it_sounds_like_what_passes(said: str) -> None:
