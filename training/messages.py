@@ -47,6 +47,11 @@ def spoken(turn: Turn) -> str:
     return f"{turn.speaker}: {turn.text}"
 
 
+def _kind_of(types: str | list[str]) -> str:
+    """Return the kind that the first allowed type of an expected fact means."""
+    return _KINDS_OF_TYPES[types if isinstance(types, str) else types[0]]
+
+
 def stored(text: str, speaker: str) -> str:
     """Return a message as it is embedded (`ebbing.index.index_entry.passage`): with its speaker, where it has one."""
     return f"{speaker}: {text}" if speaker else text
@@ -92,7 +97,5 @@ def _of_extraction_sets() -> Iterator[Labelled]:
             is_open = part == "tuning" or author in OPEN_ROUNDS
             if not is_open or len(item["messages"]) > 1:
                 continue
-            types = [fact["type"] for fact in item["facts"]]
-            first = types[0] if types and isinstance(types[0], list) else types
-            kind = _KINDS_OF_TYPES[first[0]] if first else None
+            kind = _kind_of(item["facts"][0]["type"]) if item["facts"] else None
             yield Labelled(item["messages"][0]["content"], "", language, author, kind, in_talk=False)
