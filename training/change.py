@@ -1,9 +1,10 @@
-"""Train the change model: `python -m training.change`. Half an hour on two cores; `--judge` prints figures alone.
+"""Train the change model: `python -m training.change`. An hour on two cores; `--judge` prints figures alone.
 
 Does a later message show that what an earlier one told no longer stands? A logistic regression on their vectors says
-how likely that is of two messages on such matters. The layers of the package's reader, with low-rank steps added to
-weights (LoRA, Hu et al. 2021, arXiv:2106.09685), read both texts. Each learns by itself, and their log-odds are added:
-layers that learned what the regression left open were worse together with it.
+how likely that is of two messages on such matters. Twelve layers, which begin as those of the embedder, read both
+texts. All their weights learn first. What they learned is then cut to steps of low rank beside the embedder's own
+weights (LoRA, Hu et al. 2021, arXiv:2106.09685, begun with the largest singular values of the difference), and the
+steps learn on.
 """
 
 from __future__ import annotations
@@ -23,122 +24,63 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME, pair_features
+from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME, LEAST_IN_COMPANY
 from ebbing.adapters.readers.cross_encoder import reader_input
 from training import carrier
-from training.embed import passages
-from training.export import package_reader
-from training.messages import spoken
-from training.model import DIM, Reader, SteppedLinear
+from training.change_pairs import Later, Pair, conflicts, pairs_of_talks, statements, written
+from training.graph import write_skeletons
+from training.model import Reader, SteppedLinear
 from training.pairs import Pairs
-from training.parse import DATA, KINDS, Change, LabelledTalk, read_changes, read_messages, read_statements, read_talks
 from training.quantise import by_rows
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / CHANGE_FILE_NAME
 HELD = "m7,m8,m13,m14,m15,m16,m19,m20"
-NEAREST = 8
-"""Memories nearest to a message that count as pairs, beside those that are labelled."""
+"""Authors of talks that only judge …"""
+LEARNED_LATER = ("r1", "r2", "r3", "r4", "r5", "r6", "t2", "t3", "t4", "t5")
+HELD_LATER = {"notes": ("r7", "r8"), "talks": ("t1", "t6")}
+"""… and authors of `data/later`."""
+LAYERS = 12
+RANK = 16
+LARGEST = 31
+"""Of the whole numbers that the steps are stored in: six bits."""
 PRIOR_PENALTY = 0.02
-RANK = 8
-RATE = 1.5e-3
-EPOCHS = 3
 BATCH = 32
 SORTED_TOGETHER = 960
-WARM_UP = 50
-APART = 6_000
-"""Pairs without a label in an epoch, the nearer the likelier."""
+WARM_UP = 80
 NEARER = 6.0
+"""Pairs of a talk without a label are the likelier chosen the nearer they are."""
 DROP = 0.1
 NAMELESS = 0.3
 """Share of the pairs that are shown without the names of the speakers …"""
+NAMED = 0.5
+"""… of those without a speaker that get one …"""
 ALONE = 0.35
-"""… and of those without what was said before the later one."""
+"""… and of those of a talk without what was said before the later one."""
+STRANGERS = 0.4
+"""Pairs of a later message and what somebody else told, for each written pair."""
 SMOOTHING = 0.02
-WEIGHTS = {"part": 0.5, "statement": 0.7}
+ENDING = 0.17
+"""Share of the pairs of messages by themselves that are taken to end something, of those that are near each other."""
+WEIGHTS = {"part": 0.5, "statement": 0.7, "stranger": 0.7}
 RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6)
+NAMES = {
+    "en": ("Sam", "Priya", "Dana", "Tom", "Mia", "Ken"),
+    "zh": ("小林", "阿杰", "王敏", "Leo", "婷婷", "老周"),
+}
 
 
 @dataclass(frozen=True)
-class Pair:
-    """An earlier message that is worth remembering, and a later one."""
+class Plan:
+    """How long and how fast something learns."""
 
-    author: str
-    language: str
-    earlier: str
-    later: str
-    before: str
-    """What was said before the later one."""
-    kind: str
-    """Of the earlier one."""
-    change: Change | None
-    """None where nobody labelled the two."""
-    features: np.ndarray
-    """Of the regression, shape (2, features): with the names of the speakers, and without."""
-    nearness: float
-
-    @property
-    def ends(self) -> bool:
-        """Whether the later one ends the earlier one, at least in part."""
-        return self.change is not None and self.change.how is not None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nobody can tell from the two alone."""
-        return self.ends and self.change is not None and not self.change.is_clear
+    epochs: float
+    rate: float
+    apart: int
+    """Pairs of talks without a label in an epoch."""
 
 
-def pairs_of_talks() -> list[Pair]:
-    """Return the labelled pairs, and the nearest memories of each message of a person, in a fixed order."""
-    pairs: list[Pair] = []
-    for path in sorted((DATA / "changes").glob("*.txt")):
-        own = DATA / "changes/talks" / path.name
-        talks = {talk.id: talk for talk in read_messages(own if own.exists() else DATA / "messages" / path.name)}
-        changes = read_changes(path, talks)
-        for talk in talks.values():
-            pairs += _of_talk(talk, changes.get(talk.id, {}), author=path.stem)
-    return pairs
-
-
-def _of_talk(talk: LabelledTalk, changes: dict[tuple[int, int], Change], *, author: str) -> Iterator[Pair]:
-    texts = [turn.text if turn.speaker == "assistant" else spoken(turn) for turn in talk.turns]
-    vectors = passages(texts)
-    nameless = passages([turn.text for turn in talk.turns])
-    for later, turn in enumerate(talk.turns):
-        earlier = [place for place in range(later) if talk.labels[place] in KINDS]
-        if turn.speaker == "assistant" or not earlier:
-            continue
-        nearness = vectors[earlier] @ vectors[later]
-        nearest = {earlier[row] for row in np.argsort(-nearness)[:NEAREST]}
-        for row, place in enumerate(earlier):
-            change = changes.get((place, later))
-            if change is not None or place in nearest:
-                features = [pair_features(each[place], each[later]) for each in (vectors, nameless)]
-                before = texts[later - 1] if later else ""
-                yield Pair(
-                    author,
-                    talk.language,
-                    texts[place],
-                    texts[later],
-                    before,
-                    talk.labels[place],
-                    change,
-                    np.stack(features),
-                    float(nearness[row]),
-                )
-
-
-def statements() -> list[tuple[str, str, bool]]:
-    """Return a memory, a later message, and whether it ends the memory, of what was written as such pairs."""
-    known_and_later: list[tuple[str, str, bool]] = []
-    for path in sorted((DATA / "statements").glob("*.txt")):
-        for statement in read_statements(path):
-            known_and_later += [(known, statement.text, relation == "replaces") for relation, known in statement.known]
-    for path in sorted((DATA / "talks").glob("*.txt")):
-        for talk in read_talks(path):
-            for old, new, relation in talk.pairs:
-                later = talk.turns[talk.good[new].turns[-1]].text
-                known_and_later.append((talk.good[old].text, later, relation == "replaces"))
-    return known_and_later
+WHOLE = Plan(epochs=1.5, rate=6e-5, apart=5_000)
+STEPS = Plan(epochs=1.2, rate=6e-4, apart=6_000)
 
 
 def learned_prior(pairs: Sequence[Pair]) -> LogisticRegression:
@@ -156,32 +98,43 @@ def odds(prior: LogisticRegression, pairs: Sequence[Pair], *, is_named: bool) ->
 
 
 class LowRank(nn.Module):
-    """A linear layer of the reader with a step of low rank beside it; only the step learns."""
+    """A linear layer of the embedder with a step of low rank beside it; only the step learns."""
 
-    def __init__(self, inner: SteppedLinear) -> None:
-        """Begin with a step of zero."""
+    def __init__(self, inner: SteppedLinear, difference: Tensor) -> None:
+        """Begin with the largest singular values of a difference, shape (outputs, inputs)."""
         super().__init__()
         self.inner = inner
-        self.down = nn.Parameter(torch.randn(RANK, inner.in_features) / inner.in_features**0.5)
-        self.up = nn.Parameter(torch.zeros(inner.out_features, RANK))
+        left, values, right = torch.linalg.svd(difference, full_matrices=False)
+        roots = values[:RANK].sqrt()
+        self.down = nn.Parameter((roots[:, None] * right[:RANK]).contiguous())
+        self.up = nn.Parameter((left[:, :RANK] * roots).contiguous())
 
     def forward(self, source: Tensor) -> Tensor:
         return self.inner(source) + functional.linear(functional.linear(source, self.down), self.up)
 
 
-def reader_that_learns() -> Reader:
-    """Return the package's reader with steps of low rank, segments and a head, which alone learn."""
-    reader = package_reader()
-    for parameter in reader.parameters():
-        parameter.requires_grad_(requires_grad=False)
-    for layer in reader.layers:
-        for name, _ in carrier.MATRICES:
-            setattr(layer, name, LowRank(getattr(layer, name)))
-    head = nn.Linear(3 * DIM, 2)
+def layers_that_learn() -> Reader:
+    """Return the embedder's layers, all of which learn, with a head of zeros."""
+    reader = Reader(LAYERS, is_packed=False)
+    del reader.heads["message"]
+    head = reader.heads["answer"]
     nn.init.zeros_(head.weight)
     nn.init.zeros_(head.bias)
-    reader.heads["answer"] = head
-    reader.segments.weight.requires_grad_(requires_grad=True)
+    return reader
+
+
+def steps_that_learn(whole: Reader) -> Reader:
+    """Return the embedder's layers with what they learned as steps of low rank; these, segments and head learn on."""
+    reader = layers_that_learn()
+    for parameter in reader.parameters():
+        parameter.requires_grad_(requires_grad=False)
+    for layer, learned in zip(reader.layers, whole.layers, strict=True):
+        for name, _ in carrier.MATRICES:
+            linear: SteppedLinear = getattr(layer, name)
+            difference = getattr(learned, name).weight.detach() - linear.weight
+            setattr(layer, name, LowRank(linear, difference))
+    reader.segments = whole.segments
+    reader.heads["answer"] = whole.heads["answer"]
     return reader
 
 
@@ -198,34 +151,26 @@ class Example:
 class Lesson:
     """What the layers learn from."""
 
-    def __init__(self, pairs: Sequence[Pair], *, chance: random.Random) -> None:
+    def __init__(self, pairs: Sequence[Pair], later: Sequence[Later], *, chance: random.Random) -> None:
         """Take the pairs of authors to learn from."""
         self.tokens = Pairs("cpu")
         self.labelled: list[Example] = []
         self.apart: list[Example] = []
         for pair in pairs:
-            if pair.is_open:
-                continue
-            before = "" if chance.random() < ALONE else pair.before
-            texts = [before, pair.later, pair.earlier]
-            if chance.random() < NAMELESS:
-                texts = _nameless(texts)
-            how = pair.change.how if pair.change else None
-            weight = WEIGHTS.get(how or "", 1.0)
-            example = Example(self._tokens_of(*texts), pair.ends, weight=weight, nearness=pair.nearness)
-            if pair.change is None:
-                self.apart.append(example)
-            else:
-                self.labelled += [example] * (2 if how not in {None, "part"} else 1)
-        for known, later, ends in statements():
-            self.labelled.append(Example(self._tokens_of("", later, known), ends, weight=WEIGHTS["statement"]))
+            if not pair.is_open:
+                self._add_talk(pair, chance)
+        for known, text, ends in statements():
+            self.labelled.append(Example(self._tokens_of("", text, known), ends, weight=WEIGHTS["statement"]))
+        told = {language: [each.earlier for each in later if each.language == language] for language in NAMES}
+        for each in later:
+            self._add_later(each, told[each.language], chance)
         self.tokens.seal()
         shares = np.exp(NEARER * np.array([example.nearness for example in self.apart]))
         self.shares = shares / shares.sum()
 
-    def epoch(self, chance: np.random.Generator) -> list[list[Example]]:
+    def epoch(self, chance: np.random.Generator, *, apart: int) -> list[list[Example]]:
         """Return batches of examples of similar length."""
-        count = min(APART, len(self.apart))
+        count = min(apart, len(self.apart))
         chosen = chance.choice(len(self.apart), count, replace=False, p=self.shares)
         every = [*self.labelled, *(self.apart[place] for place in chosen)]
         chance.shuffle(every)
@@ -238,71 +183,127 @@ class Lesson:
         chance.shuffle(batches)
         return batches
 
+    def _add_talk(self, pair: Pair, chance: random.Random) -> None:
+        texts = ["" if chance.random() < ALONE else pair.before, pair.later, pair.earlier]
+        if chance.random() < NAMELESS:
+            texts = _nameless(texts)
+        how = pair.change.how if pair.change else None
+        example = Example(self._tokens_of(*texts), pair.ends, WEIGHTS.get(how or "", 1.0), pair.nearness)
+        if pair.change is None:
+            self.apart.append(example)
+        else:
+            self.labelled += [example] * (2 if how not in {None, "part"} else 1)
+
+    def _add_later(self, pair: Later, told: Sequence[str], chance: random.Random) -> None:
+        """Add a written pair, and sometimes its later message beside what another one told."""
+        texts = [pair.later, pair.earlier, chance.choice(told)]
+        if pair.is_spoken:
+            if chance.random() < NAMELESS:
+                texts = _nameless(texts)
+        elif chance.random() < NAMED:
+            name = chance.choice(NAMES[pair.language])
+            texts = [f"{name}: {text}" for text in texts]
+        later, earlier, other = texts
+        weight = WEIGHTS["part"] if pair.over == 0.5 else 1.0
+        self.labelled.append(Example(self._tokens_of(pair.before, later, earlier), pair.over > 0, weight))
+        if other != earlier and chance.random() < STRANGERS:
+            place = self._tokens_of(pair.before, later, other)
+            self.labelled.append(Example(place, ends=False, weight=WEIGHTS["stranger"]))
+
     def _tokens_of(self, before: str, first: str, second: str) -> int:
         return self.tokens.add(*reader_input(carrier.encode, (before, first, second)))
 
 
-def learn(lesson: Lesson, *, seed: int = 1) -> Reader:
-    """Return a reader that has learned to compare two messages."""
+def learn(reader: Reader, lesson: Lesson, plan: Plan, *, seed: int = 1) -> Reader:
+    """Return the reader after it has learned to compare two messages."""
     torch.manual_seed(seed)
     chance = np.random.default_rng(seed)
-    reader = reader_that_learns()
     learning = [parameter for parameter in reader.parameters() if parameter.requires_grad]
-    optimiser = torch.optim.AdamW(learning, lr=RATE, weight_decay=0.01)
-    total = EPOCHS * len(lesson.epoch(np.random.default_rng(seed)))
+    optimiser = torch.optim.AdamW(learning, lr=plan.rate, weight_decay=0.01)
+    total = int(plan.epochs * len(lesson.epoch(np.random.default_rng(seed), apart=plan.apart)))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * max(0.02, 1.0 - step / total)
     )
-    began = time.monotonic()
-    for epoch in range(EPOCHS):
+    began, losses = time.monotonic(), []
+    for batch in _first(_batches(lesson, chance, plan), total):
         reader.train()
-        losses = []
-        for batch in lesson.epoch(chance):
-            places = np.array([example.place for example in batch])
-            right = torch.tensor([float(example.ends) for example in batch])
-            weights = torch.tensor([example.weight for example in batch])
-            with torch.autocast("cpu", torch.bfloat16):
-                outputs = reader(*lesson.tokens.batch(places, "answer"), drop=DROP)["answer"].float()
-            difference = outputs[:, 1] - outputs[:, 0]
-            target = right * (1 - 2 * SMOOTHING) + SMOOTHING
-            loss = (functional.binary_cross_entropy_with_logits(difference, target, reduction="none") * weights).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(learning, 1.0)
-            optimiser.step()
-            schedule.step()
-            losses.append(loss.item())
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, {time.monotonic() - began:.0f} s", flush=True)
+        places = np.array([example.place for example in batch])
+        right = torch.tensor([float(example.ends) for example in batch])
+        weights = torch.tensor([example.weight for example in batch])
+        with torch.autocast("cpu", torch.bfloat16):
+            outputs = reader(*lesson.tokens.batch(places, "answer"), drop=DROP)["answer"].float()
+        difference = outputs[:, 1] - outputs[:, 0]
+        target = right * (1 - 2 * SMOOTHING) + SMOOTHING
+        loss = (functional.binary_cross_entropy_with_logits(difference, target, reduction="none") * weights).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(learning, 1.0)
+        optimiser.step()
+        schedule.step()
+        losses.append(loss.item())
+        if len(losses) % 100 == 0:
+            seconds = time.monotonic() - began
+            print(f"{len(losses)} of {total}: loss {np.mean(losses[-100:]):.4f}, {seconds:.0f} s", flush=True)
     return reader
+
+
+def _batches(lesson: Lesson, chance: np.random.Generator, plan: Plan) -> Iterator[list[Example]]:
+    while True:
+        yield from lesson.epoch(chance, apart=plan.apart)
+
+
+def _first(batches: Iterator[list[Example]], count: int) -> Iterator[list[Example]]:
+    yield from (batch for batch, _ in zip(batches, range(count), strict=False))
 
 
 def _nameless(texts: Sequence[str]) -> list[str]:
     return [text.partition(": ")[2] or text for text in texts]
 
 
-def read_pairs(reader: Reader, pairs: Sequence[Pair], *, is_named: bool) -> np.ndarray:
-    """Return the log-odds of the layers, shape (pairs,): the mean of those with what was said before and without it.
-
-    What holds either way is less often a mistake.
-    """
-    in_talk = [(pair.before, pair.later, pair.earlier) for pair in pairs]
-    alone = [("", pair.later, pair.earlier) for pair in pairs]
-    return (_read(reader, in_talk, is_named=is_named) + _read(reader, alone, is_named=is_named)) / 2
-
-
-def _read(reader: Reader, pairs: Sequence[tuple[str, str, str]], *, is_named: bool) -> np.ndarray:
+def read(reader: Reader, texts: Sequence[tuple[str, str, str]]) -> np.ndarray:
+    """Return the log-odds of the layers, shape (len(texts),), for what was said before, the later and the earlier."""
     tokens = Pairs("cpu")
-    for pair in pairs:
-        before, later, earlier = pair if is_named else _nameless(pair)
-        tokens.add(*reader_input(carrier.encode, (before, later, earlier)))
+    for three in texts:
+        tokens.add(*reader_input(carrier.encode, three))
     tokens.seal()
     reader.eval()
-    result = np.zeros(len(pairs))
-    for rows in tokens.by_length(np.arange(len(pairs)), 128):
+    result = np.zeros(len(texts))
+    for rows in tokens.by_length(np.arange(len(texts)), 128):
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
             outputs = reader(*tokens.batch(rows, "answer"))["answer"].float()
         result[rows] = (outputs[:, 1] - outputs[:, 0]).numpy()
     return result
+
+
+def judged_by_themselves(reader: Reader) -> tuple[float, ...]:
+    """Print how well the layers alone tell what is over from what looks like it, where nothing else is around.
+
+    Return a weight of zero for the regression, one for the layers, and the intercept.
+    """
+    sets = {name: written(authors) for name, authors in HELD_LATER.items()}
+    every_score: list[float] = []
+    every_end: list[bool] = []
+    for name, pairs in (sets | {"conflicts test": conflicts(["test"]), "conflicts held": conflicts(["held"])}).items():
+        for language in NAMES:
+            own = [pair for pair in pairs if pair.language == language and pair.over != 0.5]
+            scores = read(reader, [(pair.before, pair.later, pair.earlier) for pair in own])
+            ends = np.array([pair.over == 1.0 for pair in own])
+            if name in {"notes", "conflicts test"}:
+                every_score += scores.tolist()
+                every_end += ends.tolist()
+            stands = np.sort(scores[~ends])[::-1]
+            shares = [
+                f"{share:.0%}: {(scores[ends] > stands[int(share * len(stands))]).mean():.2f}" for share in (0.01, 0.05)
+            ]
+            print(
+                f"{name} {language}: {ends.sum()} end, {len(stands)} stand, area {roc_auc_score(ends, scores):.3f};"
+                f" found, where of those that stand are taken for over {', '.join(shares)}",
+                flush=True,
+            )
+    fit = LogisticRegression(C=1e6).fit(np.array(every_score)[:, None], every_end)
+    share = np.mean(every_end)
+    rarer = np.log(ENDING / (1 - ENDING)) - np.log(share / (1 - share))
+    return 0.0, float(fit.coef_[0, 0]), float(fit.intercept_[0] + rarer)
 
 
 def report(name: str, pairs: Sequence[Pair], scores: np.ndarray) -> None:
@@ -326,18 +327,45 @@ def report(name: str, pairs: Sequence[Pair], scores: np.ndarray) -> None:
         )
 
 
-def calibrated(pairs: Sequence[Pair], scores: np.ndarray) -> tuple[float, float]:
-    """Return slope and intercept that turn scores into log-odds (Platt 1999)."""
-    rows = [row for row, pair in enumerate(pairs) if not pair.is_open]
-    fit = LogisticRegression(C=1e6).fit(scores[rows][:, None], [pairs[row].ends for row in rows])
-    return float(fit.coef_[0, 0]), float(fit.intercept_[0])
+def judged_by_talks(reader: Reader, prior: LogisticRegression, pairs: Sequence[Pair]) -> tuple[float, ...]:
+    """Print the figures of talks; return the weights of both and the intercept that give log-odds (Platt 1999)."""
+    features: list[np.ndarray] = []
+    labels: list[bool] = []
+    for is_named in (True, False):
+        name = "with names" if is_named else "without names"
+        by_vectors = odds(prior, pairs, is_named=is_named)
+        report(f"regression, {name}", pairs, by_vectors)
+        rows = np.flatnonzero(by_vectors >= LEAST_IN_COMPANY)
+        texts = [(pairs[row].before, pairs[row].later, pairs[row].earlier) for row in rows]
+        by_layers = read(reader, texts if is_named else [_nameless(three) for three in texts])
+        fit = LogisticRegression(C=1e6)
+        is_open = np.array([pairs[row].is_open for row in rows])
+        both = np.stack([by_vectors[rows], by_layers], axis=1)[~is_open]
+        ends = np.array([pairs[row].ends for row in rows])[~is_open]
+        features.append(both)
+        labels += ends.tolist()
+        fit.fit(both, ends)
+        scores = np.minimum(by_vectors, LEAST_IN_COMPANY) - 10.0
+        scores[rows] = fit.decision_function(np.stack([by_vectors[rows], by_layers], axis=1))
+        report(f"with layers, {name}", pairs, scores)
+        print(f"{len(rows)} of {len(pairs)} pairs are read")
+    fit = LogisticRegression(C=1e6).fit(np.concatenate(features), labels)
+    scale = (*fit.coef_[0].tolist(), float(fit.intercept_[0]))
+    print("weights of the regression and of the layers, and the intercept: " + ", ".join(f"{x:.2f}" for x in scale))
+    return scale
 
 
-def export(prior: LogisticRegression, reader: Reader, *, scale: tuple[float, float]) -> None:
-    """Write the model as package data."""
+def export(prior: LogisticRegression, reader: Reader, *, scales: Sequence[tuple[float, ...]]) -> None:
+    """Write the model and its graph as package data.
+
+    Args:
+        prior: the regression.
+        reader: the layers.
+        scales: weights of both and the intercept, for messages by themselves and for those of a talk.
+    """
     tensors = {
         "prior": np.append(prior.coef_[0], prior.intercept_).astype(np.float32),
-        "scale": np.array(scale, np.float32),
+        "scales": np.array(scales, np.float32),
         "segments": _half(reader.segments.weight[:2]),
         "answer_weight": _half(reader.heads["answer"].weight.T),
         "answer_bias": _half(reader.heads["answer"].bias),
@@ -345,12 +373,13 @@ def export(prior: LogisticRegression, reader: Reader, *, scale: tuple[float, flo
     for number, layer in enumerate(reader.layers):
         for name, _ in carrier.MATRICES:
             step: LowRank = getattr(layer, name)
-            for part, matrix in (("down", step.down), ("up", step.up)):
-                numbers, scales = by_rows(matrix.detach().float().numpy())
+            for part, matrix in (("down", step.down), ("up", step.up.T)):
+                numbers, scales = by_rows(matrix.detach().float().numpy(), most=LARGEST)
                 tensors[f"layer{number}_{name}_{part}"] = numbers
                 tensors[f"layer{number}_{name}_{part}_scales"] = scales
     version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
-    np.savez(PACKAGE_DATA, version=np.array(version), **tensors)
+    np.savez_compressed(PACKAGE_DATA, version=np.array(version), **tensors)
+    write_skeletons()
     print(f"change model {version}: {PACKAGE_DATA.stat().st_size:,} bytes")
 
 
@@ -368,18 +397,12 @@ def main() -> None:
     every = pairs_of_talks()
     learned, judged = [[pair for pair in every if (pair.author in held) is is_held] for is_held in (False, True)]
     prior = learned_prior(learned)
-    reader = learn(Lesson(learned, chance=random.Random(1)))
-    scores: list[np.ndarray] = []
-    for is_named in (True, False):
-        name = "with names" if is_named else "without names"
-        by_vectors = odds(prior, judged, is_named=is_named)
-        report(f"regression, {name}", judged, by_vectors)
-        scores.append(by_vectors + read_pairs(reader, judged, is_named=is_named))
-        report(f"with layers, {name}", judged, scores[-1])
-    scale = calibrated([*judged, *judged], np.concatenate(scores))
-    print(f"slope and intercept {scale[0]:.2f}, {scale[1]:.2f}")
+    lesson = Lesson(learned, [*conflicts(), *written(LEARNED_LATER)], chance=random.Random(1))
+    whole = learn(layers_that_learn(), lesson, WHOLE)
+    reader = learn(steps_that_learn(whole), lesson, STEPS)
+    scales = [judged_by_themselves(reader), judged_by_talks(reader, prior, judged)]
     if not options.judge:
-        export(prior, reader, scale=scale)
+        export(prior, reader, scales=scales)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import torch
 
 from ebbing.adapters.readers.reader_weights import read_tensors, restored
 from training import carrier
-from training.graph import DATA, write_skeleton
+from training.graph import DATA, write_skeletons
 from training.model import TASKS, Reader, SteppedLinear
 from training.quantise import pack
 from training.train import READER
@@ -80,7 +80,7 @@ def write(tensors: dict[str, np.ndarray]) -> None:
     """Write the package data, named by what they hold."""
     version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
     np.savez(DATA / "reader.npz", version=np.array(version), **tensors)
-    write_skeleton()
+    write_skeletons()
     print(f"reader {version}: {(DATA / 'reader.npz').stat().st_size:,} bytes")
 
 

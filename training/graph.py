@@ -1,4 +1,4 @@
-"""Writes the graph of the package's reader, without its weights: `python -m training.graph`.
+"""Writes the graphs of the reader and of the change model, without their weights: `python -m training.graph`.
 
 Inputs: `embedded` (batch, tokens, 384) = vectors of words, positions and segments; `mask`, `first` and `second` (batch,
 tokens) = 1 for a token, for one of the first and of the second text. Output: `answer`, the logits of "no" and "yes".
@@ -15,7 +15,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from ebbing.adapters.embedders.e5_weights import DIM, HEADS
+from ebbing.adapters.embedders.e5_weights import DIM, HEADS, locate, read_weights
+from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME, SKELETON, change_weights
 from ebbing.adapters.readers.reader_weights import eight_bit, read_tensors
 from scripts.build_e5_skeleton import EPSILON, MICROSOFT, Graph
 
@@ -140,15 +141,24 @@ def build(tensors: dict[str, np.ndarray]) -> onnx.ModelProto:
     return helper.make_model(proto, opset_imports=opsets, ir_version=8)
 
 
-def skeleton() -> bytes:
-    """Return the graph of the weights that lie in the package."""
-    tensors = eight_bit(read_tensors())
+def reader_skeleton() -> bytes:
+    """Return the graph of the reader that lies in the package."""
+    return _skeleton(eight_bit(read_tensors()))
+
+
+def change_skeleton() -> bytes:
+    """Return the graph of the change model that lies in the package: all layers of the embedder."""
+    return _skeleton(change_weights(read_weights(locate()).tensors, read_tensors(CHANGE_FILE_NAME)))
+
+
+def _skeleton(tensors: dict[str, np.ndarray]) -> bytes:
     return build({name: tensors[name] for name in tensors if name not in {"version", "segments"}}).SerializeToString()
 
 
-def write_skeleton() -> None:
-    """Write the graph beside the weights."""
-    (DATA / "reader_skeleton.onnx").write_bytes(skeleton())
+def write_skeletons() -> None:
+    """Write the graphs beside the weights."""
+    (DATA / "reader_skeleton.onnx").write_bytes(reader_skeleton())
+    (DATA / SKELETON).write_bytes(change_skeleton())
 
 
 def _value(name: str, *shape: str | int) -> onnx.ValueInfoProto:
@@ -156,4 +166,4 @@ def _value(name: str, *shape: str | int) -> onnx.ValueInfoProto:
 
 
 if __name__ == "__main__":
-    write_skeleton()
+    write_skeletons()

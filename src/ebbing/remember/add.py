@@ -214,7 +214,7 @@ async def store_extraction(
     if any(fact.tentative for fact in facts):
         drafts = await drop_unmatched_tentative(deps.store, drafts, screened=screened, context=context)
     quotable: Sequence[Words] = ()
-    in_company = is_by_rules and await is_in_company(screened, store=deps.store, scope=context.scope)
+    in_company = await is_in_company(screened, store=deps.store, scope=context.scope)
     if is_by_rules:
         quotable, drafts = await quotable_words(deps, drafts, screened=screened, context=context, in_company=in_company)
     inserts, is_later = await deps.embed_now_or_later([*episodes, *(draft for _, draft in drafts)])
@@ -239,6 +239,7 @@ async def store_extraction(
         episodes=stored_messages,
         known_messages=known_messages,
         context=context,
+        in_company=in_company,
         statement=statement,
     )
     stored = [*stored_messages, *(fact.insert for fact in new_facts)]

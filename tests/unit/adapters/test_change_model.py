@@ -8,6 +8,7 @@ import pytest
 from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.readers.change_model import BundledChangeModel, pair_features
 from ebbing.ports.models.change_model import EarlierAndLater
+from ebbing.remember.facts.outdated_memories import LEAST
 from tests.hostile import KINDS
 
 pytestmark = pytest.mark.anyio
@@ -30,9 +31,11 @@ def model(embedder: E5Embedder) -> BundledChangeModel:
     return BundledChangeModel(embedder)
 
 
-def pairs_of(embedder: E5Embedder, *texts: tuple[str, str], before: str = "") -> list[EarlierAndLater]:
+def pairs_of(
+    embedder: E5Embedder, *texts: tuple[str, str], before: str = "", in_company: bool = True
+) -> list[EarlierAndLater]:
     return [
-        EarlierAndLater(earlier, later, before, *np.asarray(embedder.embed([earlier, later], "passage")))
+        EarlierAndLater(earlier, later, before, *embedder.embed([earlier, later], "passage"), in_company)
         for earlier, later in texts
     ]
 
@@ -46,6 +49,24 @@ async def test_another_dose_ends_a_dose_and_another_matter_does_not(
     over, stands = await model.changes(pairs_of(embedder, (earlier, ends), (earlier, other)))
     assert over > 0.5
     assert stands < 0.2
+
+
+@pytest.mark.parametrize(
+    ("earlier", "ends", "stands"),
+    [
+        ("I live in Berlin", "I moved to Lisbon last month", "my brother moved to Lisbon last month"),
+        ("I drive a Skoda", "sold the Skoda, got myself a Kia", "my sister sold her Skoda, got herself a Kia"),
+        ("Rhona: my dad's on warfarin", "Rhona: they took dad off it", "Rhona: they took my uncle off warfarin"),
+        ("阿泽: 店里周一公休", "阿泽: 我们周一也开门了，现在全年无休", "阿泽: 对面那家周一也开了，全年无休"),
+    ],
+    ids=["home", "car", "medicine", "opening hours"],
+)
+async def test_what_somebody_else_changes_ends_nothing(
+    model: BundledChangeModel, embedder: E5Embedder, earlier: str, ends: str, stands: str
+) -> None:
+    pairs = pairs_of(embedder, (earlier, ends), (earlier, stands), in_company=False)
+    over, other = await model.changes(pairs)
+    assert over > LEAST > other
 
 
 async def test_a_pair_is_judged_by_itself(model: BundledChangeModel, embedder: E5Embedder) -> None:

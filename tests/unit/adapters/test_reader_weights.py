@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import onnx
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from ebbing.adapters.readers.reader_weights import by_columns, eight_bit, read_tensors, restored
-from training.graph import DATA, skeleton
+from ebbing.adapters.embedders.e5_weights import locate, read_weights
+from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME, SKELETON, change_weights
+from ebbing.adapters.readers.reader_weights import Tensors, by_columns, eight_bit, read_tensors, restored
+from training.graph import DATA, change_skeleton, reader_skeleton
 
 LARGEST_INPUT = 255
 ZERO = 128
@@ -37,6 +40,14 @@ def _four_bits(
     packed[same] = rng.choice(np.array([0x00, 0xFF, 0x0F, 0x88], np.uint8), (int(same.sum()), 1))
     scales = (rng.standard_normal(shape[0] * shape[1]) * spread).astype(np.float32)
     return packed, scales
+
+
+def reader_weights() -> Tensors:
+    return eight_bit(read_tensors())
+
+
+def weights_of_changes() -> Tensors:
+    return change_weights(read_weights(locate()).tensors, read_tensors(CHANGE_FILE_NAME))
 
 
 def largest_sums(weights: NDArray[np.int8]) -> int:
@@ -87,11 +98,13 @@ def test_a_weight_is_off_by_half_a_step_at_most(blocks: tuple[NDArray[np.uint8],
     assert np.isfinite(scales).all()
 
 
-def test_the_weights_of_the_package_stay_within_16_bits() -> None:
-    tensors = read_tensors()
-    converted = eight_bit(tensors)
-    matrices = [name for name in tensors if re.fullmatch(r"layer\d+_(qkv|out|up|down)_weight", name)]
-    assert len(matrices) == 24
+@pytest.mark.parametrize(
+    ("weights", "layers"), [(reader_weights, 6), (weights_of_changes, 12)], ids=["reader", "change"]
+)
+def test_the_weights_of_the_package_stay_within_16_bits(weights: Callable[[], Tensors], layers: int) -> None:
+    converted = weights()
+    matrices = [name for name in converted if re.fullmatch(r"layer\d+_(qkv|out|up|down)_weight", name)]
+    assert len(matrices) == 4 * layers
     for name in matrices:
         assert converted[name].dtype == np.int8
         assert largest_sums(converted[name].astype(np.int8)) <= LIMIT
@@ -108,6 +121,11 @@ def test_the_largest_sums_are_exact_on_this_processor(rows: int, pattern: tuple[
         assert (product(inputs.astype(np.uint8), weights) == exact).all()
 
 
-def test_the_graph_of_the_package_is_what_its_maker_makes() -> None:
-    shipped = onnx.load_from_string((DATA / "reader_skeleton.onnx").read_bytes())
+@pytest.mark.parametrize(
+    ("file_name", "skeleton"),
+    [("reader_skeleton.onnx", reader_skeleton), (SKELETON, change_skeleton)],
+    ids=["reader", "change"],
+)
+def test_the_graph_of_the_package_is_what_its_maker_makes(file_name: str, skeleton: Callable[[], bytes]) -> None:
+    shipped = onnx.load_from_string((DATA / file_name).read_bytes())
     assert shipped == onnx.load_from_string(skeleton())

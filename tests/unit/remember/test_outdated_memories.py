@@ -125,6 +125,15 @@ async def test_a_pair_is_judged_once_with_what_was_said_before() -> None:
     assert (pair.earlier, pair.before) == (f"Rhona: {CHOIR}", "what day?")
 
 
+@pytest.mark.parametrize("other", ["Rhona", "Tom"])
+async def test_the_model_knows_whether_several_people_talk(other: str) -> None:
+    memory, model = opened(ends_choir)
+    async with memory:
+        await memory.add([spoken(CHOIR, 1)], user_id="u")
+        await memory.add([spoken("the kettle is on", 2, name=other), spoken(MOVED, 3)], user_id="u")
+    assert {pair.in_company for pair in model.judged} == {other == "Tom"}
+
+
 async def test_a_message_that_is_sent_once_more_doubts_nothing_anew(memory: AsyncMemory) -> None:
     talk = [spoken(CHOIR, 1), spoken(MOVED, 2), spoken(CHOIR, 3)]
     for message in talk:

@@ -80,8 +80,7 @@ class E5Embedder:
 
         Args:
             threads: CPU threads that one run may use.
-            centred: False gives the model's raw vectors (for measuring only: `model_id` means the centred ones, and
-                those of questions are mapped, too).
+            centred: False gives the model's raw vectors, for measuring only: `model_id` means the centred ones.
 
         Raises:
             ImportError: the package that carries the weights is not installed.
@@ -118,6 +117,10 @@ class E5Embedder:
         """Return the token ids of a clean text, without marks."""
         return self._tokenizer.encode(text)
 
+    def layer_weights(self) -> dict[str, NDArray[np.generic]]:
+        """Return the four-bit weights of the layers by name, for a model that builds on them."""
+        return {name: value.numpy() for name, value in self._tensors.items()}
+
     async def aclose(self) -> None:
         """Nothing to close: the memory goes with the object."""
 
@@ -134,12 +137,11 @@ class E5Embedder:
             for window, mean in zip(batch, means, strict=True):
                 vectors[window.text] += mean * len(window.ids)
         vectors = unit(vectors)
-        blank = [not text for text in cleaned]
         if self._centring is not None:
             vectors = self._centring.apply(vectors, cleaned, role=role)
         if self._question_map is not None and role == "query":
             vectors = self._question_map.apply(vectors)
-        vectors[blank] = 0.0
+        vectors[[not text for text in cleaned]] = 0.0
         return vectors
 
     def _token_vectors(self, texts: Sequence[str], role: Role) -> list[Vectors]:

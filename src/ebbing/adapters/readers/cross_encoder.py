@@ -52,8 +52,14 @@ class PairLayers:
     Safe to use from many threads and tasks.
     """
 
-    def __init__(self, embedder: E5Embedder, tensors: Tensors, *, threads: int = 1) -> None:
+    def __init__(self, embedder: E5Embedder, tensors: Tensors, *, skeleton: str, threads: int = 1) -> None:
         """Take the eight-bit weights, to run beside an embedder's word vectors.
+
+        Args:
+            embedder: has word vectors and tokenizer.
+            tensors: the weights by name.
+            skeleton: file name of their graph in the package data.
+            threads: CPU threads that one run may use.
 
         Raises:
             EmbeddingError: onnxruntime cannot run the graph.
@@ -65,7 +71,7 @@ class PairLayers:
             for name, array in tensors.items()
             if name != "segments"
         }
-        self._session = open_session("reader_skeleton.onnx", self._tensors, threads=threads, keeps_buffers=True)
+        self._session = open_session(skeleton, self._tensors, threads=threads, keeps_buffers=True)
 
     def read(self, texts: Sequence[tuple[str, str, str]]) -> Floats:
         """Return the logits of "no" and "yes" for each pair, shape (len(texts), 2).
@@ -104,7 +110,7 @@ class CrossEncoderReader:
         """
         tensors = eight_bit(read_tensors())
         self.version = str(tensors.pop("version"))
-        self._layers = PairLayers(embedder, tensors, threads=threads)
+        self._layers = PairLayers(embedder, tensors, skeleton="reader_skeleton.onnx", threads=threads)
 
     async def answers(self, question: str, memories: Sequence[str], *, before: str = "") -> list[float]:
         """Return the probability that each memory answers the question; see `Reader`."""

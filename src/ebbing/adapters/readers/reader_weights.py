@@ -6,6 +6,7 @@ floats on many processors, one of whole numbers with a scale for each column thr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from typing import Final
 
@@ -46,12 +47,16 @@ def matrix_of(tensors: Tensors, name: str) -> NDArray[np.float32]:
     return matrix
 
 
-def eight_bit(tensors: Tensors, *, added: Tensors | None = None) -> Tensors:
+def _nothing(_: str) -> None:
+    """Add nothing to a matrix."""
+
+
+def eight_bit(tensors: Tensors, *, added: Callable[[str], NDArray[np.float32] | None] = _nothing) -> Tensors:
     """Return the tensors with each four-bit matrix as an eight-bit matrix with a scale for each column.
 
     Args:
         tensors: what the package data hold.
-        added: matrices, shape (outputs, inputs), by the names of those that they are added to; the rest stays.
+        added: gives the matrix, shape (outputs, inputs), that is added to the one of a name.
     """
     converted = dict(tensors)
     for name in tensors:
@@ -59,8 +64,9 @@ def eight_bit(tensors: Tensors, *, added: Tensors | None = None) -> Tensors:
         if scales in tensors:
             blocks = tensors[name].astype(np.uint8, copy=False)
             matrix = restored(blocks, tensors[scales].astype(np.float32, copy=False))
-            if added is not None and name in added:
-                matrix += added[name].astype(np.float32, copy=False)
+            step = added(name)
+            if step is not None:
+                matrix += step
             converted[name], converted[scales] = by_columns(matrix)
     return converted
 

@@ -21,6 +21,8 @@ class EarlierAndLater:
     earlier_vector: NDArray[np.float32]
     """Of the embedder that `ChangeModel.model_id` names, as it is stored: shape (dim,), of unit length."""
     later_vector: NDArray[np.float32]
+    in_company: bool = True
+    """Whether they are part of a running talk, or of one among several people. There few messages end anything."""
 
 
 class ChangeModel(Protocol):

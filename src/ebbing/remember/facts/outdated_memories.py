@@ -60,6 +60,7 @@ class _Pair:
     message: _WithVector
     before: str
     """What was said before the message."""
+    in_company: bool
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -82,6 +83,7 @@ class _Pair:
             before=self.before,
             earlier_vector=memory.vector,
             later_vector=message.vector,
+            in_company=self.in_company,
         )
 
 
@@ -91,6 +93,8 @@ class OutdatedMemories:
 
     store: MemoryStore
     model: ChangeModel | None
+    in_company: bool
+    """Whether the messages are part of a running talk, or of one among several people."""
     _judged: dict[tuple[str, int, str], float] = field(default_factory=dict)
 
     async def find(
@@ -129,7 +133,7 @@ class OutdatedMemories:
         pairs: list[_Pair] = []
         for message, before, memories in zip(stating, turns_before, near, strict=True):
             for memory in memories:
-                pair = _Pair(memory, message, before)
+                pair = _Pair(memory, message, before, self.in_company)
                 if memory.record.id not in besides:
                     pairs.append(pair)
         return await self._judge(model, pairs)

@@ -1,0 +1,146 @@
+"""Pairs of messages that the change model learns from: an earlier one that is worth remembering, and a later one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ebbing.adapters.readers.change_model import pair_features
+from evals.extraction import LANGUAGES, SHOWN, items
+from training.embed import passages
+from training.messages import spoken
+from training.parse import DATA, KINDS, Change, LabelledTalk, read_changes, read_messages, read_statements, read_talks
+
+NEAREST = 8
+"""Memories nearest to a message that count as pairs, beside those that are labelled."""
+ENDS = {"ends": 1.0, "part": 0.5, "stands": 0.0}
+"""How much of the earlier message is over."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An earlier message that is worth remembering, and a later one."""
+
+    author: str
+    language: str
+    earlier: str
+    later: str
+    before: str
+    """What was said before the later one."""
+    kind: str
+    """Of the earlier one."""
+    change: Change | None
+    """None where nobody labelled the two."""
+    features: np.ndarray
+    """Of the regression, shape (2, features): with the names of the speakers, and without."""
+    nearness: float
+
+    @property
+    def ends(self) -> bool:
+        """Whether the later one ends the earlier one, at least in part."""
+        return self.change is not None and self.change.how is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody can tell from the two alone."""
+        return self.ends and self.change is not None and not self.change.is_clear
+
+
+def pairs_of_talks() -> list[Pair]:
+    """Return the labelled pairs, and the nearest memories of each message of a person, in a fixed order."""
+    pairs: list[Pair] = []
+    for path in sorted((DATA / "changes").glob("*.txt")):
+        own = DATA / "changes/talks" / path.name
+        talks = {talk.id: talk for talk in read_messages(own if own.exists() else DATA / "messages" / path.name)}
+        changes = read_changes(path, talks)
+        for talk in talks.values():
+            pairs += _of_talk(talk, changes.get(talk.id, {}), author=path.stem)
+    return pairs
+
+
+def _of_talk(talk: LabelledTalk, changes: dict[tuple[int, int], Change], *, author: str) -> Iterator[Pair]:
+    texts = [turn.text if turn.speaker == "assistant" else spoken(turn) for turn in talk.turns]
+    vectors = passages(texts)
+    nameless = passages([turn.text for turn in talk.turns])
+    for later, turn in enumerate(talk.turns):
+        earlier = [place for place in range(later) if talk.labels[place] in KINDS]
+        if turn.speaker == "assistant" or not earlier:
+            continue
+        nearness = vectors[earlier] @ vectors[later]
+        nearest = {earlier[row] for row in np.argsort(-nearness)[:NEAREST]}
+        for row, place in enumerate(earlier):
+            change = changes.get((place, later))
+            if change is not None or place in nearest:
+                features = [pair_features(each[place], each[later]) for each in (vectors, nameless)]
+                before = texts[later - 1] if later else ""
+                yield Pair(
+                    author,
+                    talk.language,
+                    texts[place],
+                    texts[later],
+                    before,
+                    talk.labels[place],
+                    change,
+                    np.stack(features),
+                    float(nearness[row]),
+                )
+
+
+def statements() -> list[tuple[str, str, bool]]:
+    """Return a memory, a later message, and whether it ends the memory, of what was written as such pairs."""
+    known_and_later: list[tuple[str, str, bool]] = []
+    for path in sorted((DATA / "statements").glob("*.txt")):
+        for statement in read_statements(path):
+            known_and_later += [(known, statement.text, relation == "replaces") for relation, known in statement.known]
+    for path in sorted((DATA / "talks").glob("*.txt")):
+        for talk in read_talks(path):
+            for old, new, relation in talk.pairs:
+                later = talk.turns[talk.good[new].turns[-1]].text
+                known_and_later.append((talk.good[old].text, later, relation == "replaces"))
+    return known_and_later
+
+
+@dataclass(frozen=True)
+class Later:
+    """What somebody told, and a message that came later, with nothing else around them."""
+
+    earlier: str
+    later: str
+    before: str
+    """What was said before the later one; may be empty."""
+    over: float
+    """One of `ENDS`: how much of the earlier one no longer holds."""
+    language: str
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether both have their speaker before them."""
+        speaker, mark, _ = self.earlier.partition(": ")
+        return bool(mark) and self.later.startswith(speaker + mark)
+
+
+def written(authors: Iterable[str]) -> list[Later]:
+    """Return the pairs that some authors of `data/later` wrote."""
+    pairs: list[Later] = []
+    for author in authors:
+        for line in (DATA / "later" / f"{author}.jsonl").read_text("utf-8").splitlines():
+            group = json.loads(line)
+            mark = f"{group['speaker']}: " if "speaker" in group else ""
+            for label, over in ENDS.items():
+                for text in group[label]:
+                    before, later = text if isinstance(text, list) else ("", text)
+                    pairs.append(Later(mark + group["known"], mark + later, before, over, group["lang"]))
+    return pairs
+
+
+def conflicts(parts: Iterable[str] = SHOWN) -> list[Later]:
+    """Return the pairs of some parts of `evals conflicts`."""
+    return [
+        Later(item["before"], item["after"], "", float(item["kind"] == "update"), language)
+        for language in LANGUAGES
+        for part, item in items("conflicts", language)
+        if part in parts
+    ]
