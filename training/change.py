@@ -24,10 +24,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME, LEAST_IN_COMPANY
+from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME, LEAST_IN_COMPANY, pair_features
 from ebbing.adapters.readers.cross_encoder import reader_input
 from training import carrier
-from training.change_pairs import Later, Pair, conflicts, pairs_of_talks, statements, written
+from training.change_pairs import Later, Pair, conflicts, pairs_of_talks, statements, strangers, written
+from training.embed import passages
 from training.graph import write_skeletons
 from training.model import Reader, SteppedLinear
 from training.pairs import Pairs
@@ -56,11 +57,9 @@ NAMED = 0.5
 """… of those without a speaker that get one …"""
 ALONE = 0.35
 """… and of those of a talk without what was said before the later one."""
-STRANGERS = 0.4
-"""Pairs of a later message and what somebody else told, for each written pair."""
 SMOOTHING = 0.02
-ENDING = 0.17
-"""Share of the pairs of messages by themselves that are taken to end something, of those that are near each other."""
+RARER = 0.3
+"""Log-odds that are taken off for messages by themselves: in life fewer of them end something than in the data."""
 WEIGHTS = {"part": 0.5, "statement": 0.7, "stranger": 0.7}
 RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6)
 NAMES = {
@@ -76,11 +75,14 @@ class Plan:
     epochs: float
     rate: float
     apart: int
-    """Pairs of talks without a label in an epoch."""
+    """Pairs of talks without a label in an epoch …"""
+    strangers: int
+    """… and later messages beside what somebody else told."""
 
 
-WHOLE = Plan(epochs=1.5, rate=6e-5, apart=5_000)
-STEPS = Plan(epochs=1.2, rate=6e-4, apart=6_000)
+WHOLE = Plan(epochs=1.5, rate=6e-5, apart=5_000, strangers=5_600)
+STEPS = Plan(epochs=1.2, rate=6e-4, apart=6_000, strangers=5_600)
+LAST = Plan(epochs=0.35, rate=3e-4, apart=6_000, strangers=16_000)
 
 
 def learned_prior(pairs: Sequence[Pair]) -> LogisticRegression:
@@ -151,28 +153,32 @@ class Example:
 class Lesson:
     """What the layers learn from."""
 
-    def __init__(self, pairs: Sequence[Pair], later: Sequence[Later], *, chance: random.Random) -> None:
-        """Take the pairs of authors to learn from."""
+    def __init__(
+        self, pairs: Sequence[Pair], later: Sequence[Later], others: Sequence[Later], *, chance: random.Random
+    ) -> None:
+        """Take the pairs of authors to learn from, and later messages beside what somebody else told."""
         self.tokens = Pairs("cpu")
         self.labelled: list[Example] = []
         self.apart: list[Example] = []
+        self.strangers: list[Example] = []
         for pair in pairs:
             if not pair.is_open:
                 self._add_talk(pair, chance)
         for known, text, ends in statements():
             self.labelled.append(Example(self._tokens_of("", text, known), ends, weight=WEIGHTS["statement"]))
-        told = {language: [each.earlier for each in later if each.language == language] for language in NAMES}
-        for each in later:
-            self._add_later(each, told[each.language], chance)
+        self.labelled += [self._later(each, chance) for each in later]
+        self.strangers += [self._later(each, chance, weight=WEIGHTS["stranger"]) for each in others]
         self.tokens.seal()
         shares = np.exp(NEARER * np.array([example.nearness for example in self.apart]))
         self.shares = shares / shares.sum()
 
-    def epoch(self, chance: np.random.Generator, *, apart: int) -> list[list[Example]]:
+    def epoch(self, chance: np.random.Generator, plan: Plan) -> list[list[Example]]:
         """Return batches of examples of similar length."""
-        count = min(apart, len(self.apart))
+        count = min(plan.apart, len(self.apart))
         chosen = chance.choice(len(self.apart), count, replace=False, p=self.shares)
+        others = chance.choice(len(self.strangers), min(plan.strangers, len(self.strangers)), replace=False)
         every = [*self.labelled, *(self.apart[place] for place in chosen)]
+        every += [self.strangers[place] for place in others]
         chance.shuffle(every)
         batches: list[list[Example]] = []
         for begin in range(0, len(every), SORTED_TOGETHER):
@@ -194,21 +200,18 @@ class Lesson:
         else:
             self.labelled += [example] * (2 if how not in {None, "part"} else 1)
 
-    def _add_later(self, pair: Later, told: Sequence[str], chance: random.Random) -> None:
-        """Add a written pair, and sometimes its later message beside what another one told."""
-        texts = [pair.later, pair.earlier, chance.choice(told)]
+    def _later(self, pair: Later, chance: random.Random, *, weight: float = 1.0) -> Example:
+        texts = [pair.later, pair.earlier]
         if pair.is_spoken:
             if chance.random() < NAMELESS:
                 texts = _nameless(texts)
         elif chance.random() < NAMED:
             name = chance.choice(NAMES[pair.language])
             texts = [f"{name}: {text}" for text in texts]
-        later, earlier, other = texts
-        weight = WEIGHTS["part"] if pair.over == 0.5 else 1.0
-        self.labelled.append(Example(self._tokens_of(pair.before, later, earlier), pair.over > 0, weight))
-        if other != earlier and chance.random() < STRANGERS:
-            place = self._tokens_of(pair.before, later, other)
-            self.labelled.append(Example(place, ends=False, weight=WEIGHTS["stranger"]))
+        later, earlier = texts
+        if pair.over == 0.5:
+            weight = WEIGHTS["part"]
+        return Example(self._tokens_of(pair.before, later, earlier), pair.over > 0, weight)
 
     def _tokens_of(self, before: str, first: str, second: str) -> int:
         return self.tokens.add(*reader_input(carrier.encode, (before, first, second)))
@@ -220,7 +223,7 @@ def learn(reader: Reader, lesson: Lesson, plan: Plan, *, seed: int = 1) -> Reade
     chance = np.random.default_rng(seed)
     learning = [parameter for parameter in reader.parameters() if parameter.requires_grad]
     optimiser = torch.optim.AdamW(learning, lr=plan.rate, weight_decay=0.01)
-    total = int(plan.epochs * len(lesson.epoch(np.random.default_rng(seed), apart=plan.apart)))
+    total = int(plan.epochs * len(lesson.epoch(np.random.default_rng(seed), plan)))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * max(0.02, 1.0 - step / total)
     )
@@ -249,7 +252,7 @@ def learn(reader: Reader, lesson: Lesson, plan: Plan, *, seed: int = 1) -> Reade
 
 def _batches(lesson: Lesson, chance: np.random.Generator, plan: Plan) -> Iterator[list[Example]]:
     while True:
-        yield from lesson.epoch(chance, apart=plan.apart)
+        yield from lesson.epoch(chance, plan)
 
 
 def _first(batches: Iterator[list[Example]], count: int) -> Iterator[list[Example]]:
@@ -275,22 +278,18 @@ def read(reader: Reader, texts: Sequence[tuple[str, str, str]]) -> np.ndarray:
     return result
 
 
-def judged_by_themselves(reader: Reader) -> tuple[float, ...]:
+def judged_by_themselves(reader: Reader, prior: LogisticRegression) -> tuple[float, ...]:
     """Print how well the layers alone tell what is over from what looks like it, where nothing else is around.
 
-    Return a weight of zero for the regression, one for the layers, and the intercept.
+    Return the weights of the regression and of the layers, and the intercept, from these pairs and from others that
+    are near each other and have nothing to do with each other.
     """
     sets = {name: written(authors) for name, authors in HELD_LATER.items()}
-    every_score: list[float] = []
-    every_end: list[bool] = []
     for name, pairs in (sets | {"conflicts test": conflicts(["test"]), "conflicts held": conflicts(["held"])}).items():
         for language in NAMES:
             own = [pair for pair in pairs if pair.language == language and pair.over != 0.5]
             scores = read(reader, [(pair.before, pair.later, pair.earlier) for pair in own])
             ends = np.array([pair.over == 1.0 for pair in own])
-            if name in {"notes", "conflicts test"}:
-                every_score += scores.tolist()
-                every_end += ends.tolist()
             stands = np.sort(scores[~ends])[::-1]
             shares = [
                 f"{share:.0%}: {(scores[ends] > stands[int(share * len(stands))]).mean():.2f}" for share in (0.01, 0.05)
@@ -300,10 +299,13 @@ def judged_by_themselves(reader: Reader) -> tuple[float, ...]:
                 f" found, where of those that stand are taken for over {', '.join(shares)}",
                 flush=True,
             )
-    fit = LogisticRegression(C=1e6).fit(np.array(every_score)[:, None], every_end)
-    share = np.mean(every_end)
-    rarer = np.log(ENDING / (1 - ENDING)) - np.log(share / (1 - share))
-    return 0.0, float(fit.coef_[0, 0]), float(fit.intercept_[0] + rarer)
+    known = [pair for pair in (*sets["notes"], *conflicts(["test"])) if pair.over != 0.5]
+    known += strangers(known, prior, chance=random.Random(1))
+    by_layers = read(reader, [(pair.before, pair.later, pair.earlier) for pair in known])
+    vectors = passages([pair.earlier for pair in known]), passages([pair.later for pair in known])
+    by_vectors = prior.decision_function(np.stack(list(map(pair_features, *vectors))))
+    fit = LogisticRegression(C=1e6).fit(np.stack([by_vectors, by_layers], axis=1), [pair.over == 1.0 for pair in known])
+    return (*fit.coef_[0].tolist(), float(fit.intercept_[0]) - RARER)
 
 
 def report(name: str, pairs: Sequence[Pair], scores: np.ndarray) -> None:
@@ -397,10 +399,11 @@ def main() -> None:
     every = pairs_of_talks()
     learned, judged = [[pair for pair in every if (pair.author in held) is is_held] for is_held in (False, True)]
     prior = learned_prior(learned)
-    lesson = Lesson(learned, [*conflicts(), *written(LEARNED_LATER)], chance=random.Random(1))
+    chance, later = random.Random(1), [*conflicts(), *written(LEARNED_LATER)]
+    lesson = Lesson(learned, later, strangers(later, prior, chance=chance), chance=chance)
     whole = learn(layers_that_learn(), lesson, WHOLE)
-    reader = learn(steps_that_learn(whole), lesson, STEPS)
-    scales = [judged_by_themselves(reader), judged_by_talks(reader, prior, judged)]
+    reader = learn(learn(steps_that_learn(whole), lesson, STEPS), lesson, LAST)
+    scales = [judged_by_themselves(reader, prior), judged_by_talks(reader, prior, judged)]
     if not options.judge:
         export(prior, reader, scales=scales)
 

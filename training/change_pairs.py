@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from ebbing.adapters.readers.change_model import pair_features
 from evals.extraction import LANGUAGES, SHOWN, items
@@ -16,6 +18,12 @@ from training.parse import DATA, KINDS, Change, LabelledTalk, read_changes, read
 
 NEAREST = 8
 """Memories nearest to a message that count as pairs, beside those that are labelled."""
+STRANGERS = 3
+"""Statements of others that a later message is put beside …"""
+NEAR = (0.2, 0.6)
+"""… with a cosine between these …"""
+LEAST_LIKE = -2.2
+"""… and log-odds of the regression below this."""
 ENDS = {"ends": 1.0, "part": 0.5, "stands": 0.0}
 """How much of the earlier message is over."""
 
@@ -114,6 +122,8 @@ class Later:
     over: float
     """One of `ENDS`: how much of the earlier one no longer holds."""
     language: str
+    is_written: bool = True
+    """Part of `data/later`, where each statement is about a matter of its own."""
 
     @property
     def is_spoken(self) -> bool:
@@ -136,10 +146,35 @@ def written(authors: Iterable[str]) -> list[Later]:
     return pairs
 
 
+def strangers(pairs: Sequence[Later], prior: LogisticRegression, *, chance: random.Random) -> list[Later]:
+    """Return each later message beside something else that was told, near it and not ended by it.
+
+    What the regression thinks likely to be ended is left out: some of it is.
+    """
+    found: list[Later] = []
+    for language in LANGUAGES:
+        told = sorted({pair.earlier for pair in pairs if pair.language == language and pair.is_written})
+        vectors = passages(told)
+        for pair in pairs:
+            if pair.language != language:
+                continue
+            later = passages([pair.later])[0]
+            nearness = vectors @ later
+            near = np.flatnonzero((nearness > NEAR[0]) & (nearness < NEAR[1]))
+            places = chance.sample(near.tolist(), min(STRANGERS, len(near)))
+            places = [place for place in places if told[place] != pair.earlier]
+            if places:
+                features = np.stack([pair_features(vectors[place], later) for place in places])
+                odds = prior.decision_function(features)
+                apart = [place for place, each in zip(places, odds, strict=True) if each < LEAST_LIKE]
+                found += [replace(pair, earlier=told[place], over=0.0) for place in apart]
+    return found
+
+
 def conflicts(parts: Iterable[str] = SHOWN) -> list[Later]:
     """Return the pairs of some parts of `evals conflicts`."""
     return [
-        Later(item["before"], item["after"], "", float(item["kind"] == "update"), language)
+        Later(item["before"], item["after"], "", float(item["kind"] == "update"), language, is_written=False)
         for language in LANGUAGES
         for part, item in items("conflicts", language)
         if part in parts

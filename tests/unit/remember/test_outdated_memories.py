@@ -103,12 +103,15 @@ async def test_what_states_nothing_later_leaves_it_alone(memory: AsyncMemory, me
     assert (await doubted(memory))[quoted(CHOIR)] is False
 
 
-async def test_what_warns_of_lasting_harm_asks_for_more_certainty() -> None:
+@pytest.mark.parametrize("told", [NO_IBUPROFEN, "from now on, do not use bullet points"])
+async def test_what_warns_of_lasting_harm_or_binds_the_assistant_asks_for_more_certainty(told: str) -> None:
     for share, is_doubted in ((LEAST_OF_HARM - 0.01, False), (LEAST_OF_HARM, True)):
         memory, _ = opened(lambda _earlier, _later, share=share: share)  # type: ignore[misc]
         async with memory:
-            await memory.add([spoken(NO_IBUPROFEN, 1), spoken("the new doctor says that was nonsense", 2)], user_id="u")
-            assert (await doubted(memory))[quoted(NO_IBUPROFEN)] is is_doubted
+            await memory.add([spoken(told, 1)], user_id="u")
+            [known] = await doubted(memory)
+            await memory.add([spoken("the new doctor says that was nonsense", 2)], user_id="u")
+            assert (await doubted(memory))[known] is is_doubted
 
 
 async def test_said_again_it_is_in_doubt_no_longer(memory: AsyncMemory) -> None:

@@ -25,7 +25,7 @@ SKELETON: Final = "change_skeleton.onnx"
 LEAST_IN_COMPANY: Final = -3.5
 """Log-odds of the regression below which two messages of a talk are not read: nine of ten pairs, and a fifth of what
 is over."""
-LEAST_BY_ITSELF: Final = -5.0
+LEAST_BY_ITSELF: Final = -4.5
 """The same where messages come by themselves: they more often end something, and talk of more different matters."""
 
 _AT_ONCE: Final = 256

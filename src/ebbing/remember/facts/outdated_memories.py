@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EbbingError
-from ebbing.domain.memory.record import QUARANTINED, MemoryRecord
+from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
@@ -30,12 +30,13 @@ from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
 LEAST: Final = 0.35
 """Probability from which a memory is put in doubt: four of five of those are over, at least in part …"""
-LEAST_OF_HARM: Final = 0.6
-"""… and one about health or diet: where it is missing, somebody may be hurt."""
+LEAST_OF_HARM: Final = 0.7
+"""… and one about health or diet, a limit, or how to answer: where it is missing, somebody may be hurt or annoyed."""
 MAX_NEAR: Final = 6
 """Memories nearest to a message that it is read beside."""
 SECONDS: Final = 5.0
 """How long the model may take for a call; then nothing is put in doubt."""
+_LIMITS: Final = frozenset({MemoryType.CONSTRAINT, MemoryType.PROCEDURAL})
 _MAX_LOOKED_AT: Final = 24
 """Memories nearest to a message among which those are."""
 _AT_ONCE: Final = 256
@@ -71,7 +72,8 @@ class _Pair:
     @property
     def least(self) -> float:
         """The probability from which the memory is put in doubt."""
-        return LEAST_OF_HARM if bears_on_health(self.memory.record) else LEAST
+        record = self.memory.record
+        return LEAST_OF_HARM if bears_on_health(record) or record.type in _LIMITS else LEAST
 
     @property
     def texts(self) -> EarlierAndLater:
