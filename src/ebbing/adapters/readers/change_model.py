@@ -62,6 +62,13 @@ class BundledChangeModel:
             shares += (1.0 / (1.0 + np.exp(-odds))).tolist()
         return shares
 
+    async def ends(self, texts: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the probability by the words of each earlier and later text; see `ChangeModel`."""
+        pairs = [("", later, earlier) for earlier, later in texts]
+        odds = await in_model_thread(partial(self._read, pairs), line="passage")
+        shares: list[float] = (1.0 / (1.0 + np.exp(-odds))).tolist()
+        return shares
+
     def odds(self, pairs: Sequence[EarlierAndLater]) -> NDArray[np.float64]:
         """Return the log-odds of each pair, shape (len(pairs),), blocking."""
         features = np.stack([pair_features(pair.earlier_vector, pair.later_vector) for pair in pairs])
@@ -69,14 +76,15 @@ class BundledChangeModel:
         in_company = np.array([pair.in_company for pair in pairs])
         read = np.flatnonzero(odds >= np.where(in_company, LEAST_IN_COMPANY, LEAST_BY_ITSELF))
         if len(read):
-            by_layers = self._read([pairs[int(row)] for row in read])
+            chosen = [pairs[int(row)] for row in read]
+            by_layers = self._read([(pair.before, pair.later, pair.earlier) for pair in chosen])
             of_regression, of_layers, intercept = self._scales[in_company[read].astype(int)].T
             odds[read] = of_regression * odds[read] + of_layers * by_layers + intercept
         return odds
 
-    def _read(self, pairs: Sequence[EarlierAndLater]) -> NDArray[np.float64]:
-        """Return the log-odds that the layers give, shape (len(pairs),)."""
-        logits = self._layers().read([(pair.before, pair.later, pair.earlier) for pair in pairs]).astype(np.float64)
+    def _read(self, texts: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
+        """Return the log-odds of the layers, shape (len(texts),), for what was said before, the later, the earlier."""
+        logits = self._layers().read(texts).astype(np.float64)
         difference: NDArray[np.float64] = logits[:, 1] - logits[:, 0]
         return difference
 

@@ -45,3 +45,10 @@ class ChangeModel(Protocol):
     async def changes(self, pairs: Sequence[EarlierAndLater]) -> list[float]:
         """Return for each pair the probability in [0, 1] that the later one shows the earlier one to hold no more."""
         ...
+
+    async def ends(self, texts: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the same for each earlier and later text, by their words alone.
+
+        Say nothing of how often messages end anything: 0.5 where the words leave it open.
+        """
+        ...

@@ -2,12 +2,16 @@
 
 The model reads each message beside the memories nearest to it, in the words of the person that they were made of. What
 it thinks is over is put in doubt (`doubts`): it stays, and is not told as what holds now.
+
+It also looks at what rules end. "My gym buddy outgrew his egg allergy" ends nobody else's allergy. Where the model
+finds an end next to impossible, the memory stays as it is. A new value of an attribute that has one value at a time is
+left to the rules, unless it lifts a limit. So are what is put right, and wishes of how to answer.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -17,6 +21,8 @@ import anyio
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.conflict.closing import holds_the_value
+from ebbing.domain.conflict.decision import Decision, closed_by
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
@@ -25,13 +31,15 @@ from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
 from ebbing.privacy.guarding.trust import may_change
 from ebbing.remember.facts.doubts import bears_on_health, is_open_to_doubt, states_something
-from ebbing.remember.facts.new_fact import trust_of
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, trust_of
 from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
 LEAST: Final = 0.35
 """Probability from which a memory is put in doubt: four of five of those are over, at least in part …"""
 LEAST_OF_HARM: Final = 0.7
 """… and one about health or diet, a limit, or how to answer: where it is missing, somebody may be hurt or annoyed."""
+LEAST_BELIEVED: Final = 0.03
+"""Probability below which an end is not believed: so it is with no more than one of a hundred that are right."""
 MAX_NEAR: Final = 6
 """Memories nearest to a message that it is read beside."""
 SECONDS: Final = 5.0
@@ -43,6 +51,9 @@ _AT_ONCE: Final = 256
 """Messages that are compared with all memories at once."""
 
 _log = logging.getLogger(__name__)
+
+Texts = tuple[str, str]
+"""A memory in the words that it was made of, and the message that would end it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +183,8 @@ class OutdatedMemories:
 
     async def _judge(self, model: ChangeModel, pairs: Sequence[_Pair]) -> dict[str, str]:
         missing = [pair for pair in pairs if pair.key not in self._judged]
-        shares = await _shares_of(model, [pair.texts for pair in missing])
+        texts = [pair.texts for pair in missing]
+        shares = await _shares_in_time(model.changes(texts), otherwise="no memory is put in doubt")
         self._judged.update(zip((pair.key for pair in missing), shares, strict=False))
         outdated: dict[str, str] = {}
         for pair in pairs:
@@ -181,17 +193,68 @@ class OutdatedMemories:
         return outdated
 
 
-async def _shares_of(model: ChangeModel, pairs: Sequence[EarlierAndLater]) -> Sequence[float]:
-    """Return what the model says; nothing where it fails or takes too long."""
+@dataclass(slots=True)
+class DisbelievedEndings:
+    """Finds them; what was judged once is not judged again."""
+
+    model: ChangeModel | None
+    _judged: dict[Texts, float] = field(default_factory=dict)
+
+    async def find(
+        self, facts: Sequence[NewFact], decisions: Sequence[Decision], *, candidates: Sequence[Sequence[KnownMemory]]
+    ) -> frozenset[tuple[int, str]]:
+        """Return the place of the fact and the id of the memory, of each ending that is not believed.
+
+        Args:
+            facts: what was read.
+            decisions: what is to become of each fact.
+            candidates: the memories that may have to do with each fact.
+        """
+        if self.model is None:
+            return frozenset()
+        texts_by_ending: dict[tuple[int, str], Texts] = {}
+        for place, (fact, decision, memories) in enumerate(zip(facts, decisions, candidates, strict=True)):
+            for memory_id, texts in _endings(fact, decision, memories=memories):
+                texts_by_ending[place, memory_id] = texts
+        missing = [texts for texts in dict.fromkeys(texts_by_ending.values()) if texts not in self._judged]
+        if missing:
+            shares = await _shares_in_time(self.model.ends(missing), otherwise="every end is believed")
+            self._judged.update(zip(missing, shares, strict=False))
+        return frozenset(
+            ending for ending, texts in texts_by_ending.items() if self._judged.get(texts, 1.0) < LEAST_BELIEVED
+        )
+
+
+def _endings(fact: NewFact, decision: Decision, *, memories: Sequence[KnownMemory]) -> Iterator[tuple[str, Texts]]:
+    """Yield the memories that a decision ends, with the texts to judge."""
+    later = fact.fact.sentence or fact.fact.source_text
+    ended = closed_by(decision)
+    if not ended or not later or fact.fact.corrects:
+        return
+    for memory in memories:
+        record = memory.record
+        earlier = record.provenance.source_text
+        if record.id not in ended or not earlier or record.type is MemoryType.PROCEDURAL:
+            continue
+        if record.type is MemoryType.CONSTRAINT or not holds_the_value(fact.claim, memory.claim):
+            yield record.id, (_spoken(record, earlier), _spoken(fact.record, later))
+
+
+def _spoken(record: MemoryRecord, words: str) -> str:
+    return f"{record.actor}: {words}" if record.actor else words
+
+
+async def _shares_in_time(call: Awaitable[Sequence[float]], *, otherwise: str) -> Sequence[float]:
+    """Return what the change model says; nothing where it fails or takes too long, and the log says what follows."""
     try:
         with anyio.fail_after(SECONDS):
-            return await model.changes(pairs)
+            return await call
     except TimeoutError:
-        _log.warning("no memory is put in doubt: the change model took more than %.0f s", SECONDS)
+        _log.warning("%s: the change model took more than %.0f s", otherwise, SECONDS)
     except EbbingError as error:
-        _log.warning("no memory is put in doubt: %s", error)
+        _log.warning("%s: %s", otherwise, error)
     except Exception as error:  # a runtime raises errors of its own; the messages are stored all the same
-        _log.warning("no memory is put in doubt: the change model raised %s", type(error).__name__)
+        _log.warning("%s: the change model raised %s", otherwise, type(error).__name__)
     return ()
 
 

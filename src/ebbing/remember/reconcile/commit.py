@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ebbing.domain.conflict.decision import Decision, Ignore, Keep, closed_by
 from ebbing.domain.errors import ConflictError
@@ -17,7 +18,7 @@ from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
 from ebbing.remember.facts.doubts import with_doubts, without_doubts
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import NewFact
-from ebbing.remember.facts.outdated_memories import OutdatedMemories
+from ebbing.remember.facts.outdated_memories import DisbelievedEndings, OutdatedMemories
 from ebbing.remember.reconcile.apply_decisions import to_changes
 from ebbing.remember.reconcile.candidates import CandidateSet, find_candidates, owner_scope, refresh_candidates
 from ebbing.remember.reconcile.decide import LlmProposal, decide
@@ -105,6 +106,8 @@ class _Commit:
     """None until the model was asked. Later it counts only for memories that are still as the model saw them."""
     outdated: OutdatedMemories | None = None
     """None until the first attempt."""
+    disbelieved: DisbelievedEndings | None = None
+    """None until the first attempt."""
 
     async def attempt(self, *, is_last: bool) -> Committed | None:
         """Decide and write; None where messages were deleted while they were read, and their facts are left out."""
@@ -122,7 +125,12 @@ class _Commit:
         self.facts = with_importance(facts, candidates.by_fact, formula=formula, now=now)
         advice = await self._llm_advice(candidates)
         threshold = self.deps.policy.confidence_threshold
-        decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal)
+        decide_now = partial(
+            decide, self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal
+        )
+        decisions = decide_now()
+        if disbelieved := await self._disbelieved(decisions, candidates):
+            decisions = decide_now(disbelieved=disbelieved)
         decisions = [self.known_messages.as_edit(decision) for decision in decisions]
         changes = [*deleted, *self._messages(decisions)]
         if self.statement is not None and self.statement.is_stored and not changes and _changes_nothing(decisions):
@@ -157,6 +165,12 @@ class _Commit:
             messages, new_memories=memories, scope=scope, now=now, besides=changed, sure_again=sure_again
         )
         return await with_doubts(store, changes, doubted=doubted, scope=scope)
+
+    async def _disbelieved(self, decisions: Sequence[Decision], candidates: CandidateSet) -> frozenset[tuple[int, str]]:
+        """Return the endings that the change model does not believe."""
+        if self.disbelieved is None:
+            self.disbelieved = DisbelievedEndings(self.deps.change_model)
+        return await self.disbelieved.find(self.facts, decisions, candidates=candidates.by_fact)
 
     def _is_new_message(self, record: MemoryRecord) -> bool:
         """Return whether a record is one of the messages, and was not stored before in the same words."""

@@ -42,6 +42,8 @@ MIN_CONFIDENCE_LEAD: Final = 0.2
 """By how much more confidence something said earlier outweighs what was said later."""
 _SAME_WORDS: Final = "already known in these words"
 _PUT_RIGHT: Final = "it was put right"
+_TOO_MANY: Final = f"it would end more than {MAX_CLOSED} memories"
+_DISBELIEVED: Final = "its words speak of something else"
 _NOTHING_KNOWN: Final = "no related memory"
 
 
@@ -61,15 +63,28 @@ def decide(
     *,
     confidence_threshold: float,
     proposal: LlmProposal | None = None,
+    disbelieved: frozenset[tuple[int, str]] = frozenset(),
 ) -> list[Decision]:
     """Return one decision a fact, in order; a fact is compared with the facts before it as well.
+
+    Args:
+        facts: what was read.
+        candidates: the known memories that may have to do with each fact.
+        confidence_threshold: of a fact that is kept.
+        proposal: what a language model proposes.
+        disbelieved: the place of a fact and the id of a memory that it does not end, whatever the rules say.
 
     A sentence, with all its facts, that would end more than `MAX_CLOSED` memories ends none: it is put up for review.
     """
     kept_open: frozenset[tuple[int, str]] = frozenset()
     while True:
         decisions = _decided_in_order(
-            facts, candidates, confidence_threshold=confidence_threshold, proposal=proposal, kept_open=kept_open
+            facts,
+            candidates,
+            confidence_threshold=confidence_threshold,
+            proposal=proposal,
+            kept_open=kept_open,
+            disbelieved=disbelieved,
         )
         ended: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
         for fact, decision in zip(facts, decisions, strict=True):
@@ -87,17 +102,20 @@ def _decided_in_order(
     confidence_threshold: float,
     proposal: LlmProposal | None,
     kept_open: frozenset[tuple[int, str]],
+    disbelieved: frozenset[tuple[int, str]],
 ) -> list[Decision]:
     """Return the decisions, where the sentences that are `kept_open` end nothing."""
     view = _View()
     decisions: list[Decision] = []
-    for fact, memories in zip(facts, candidates, strict=True):
+    for place, (fact, memories) in enumerate(zip(facts, candidates, strict=True)):
         current = view.current(memories)
         decision = refusal_of(fact, confidence_threshold) or _agreed(
             fact, proposal, own=_decided(fact, current), memories=current
         )
         if _sentence(fact.fact) in kept_open:
-            decision = _without_closing(decision)
+            decision = _without_closing(decision, because=_TOO_MANY)
+        if any((place, memory_id) in disbelieved for memory_id in closed_by(decision)):
+            decision = _without_closing(decision, because=_DISBELIEVED)
         decision = _as_the_only_value(decision, fact, memories=current)
         view.note(fact, decision)
         decisions.append(decision)
@@ -109,13 +127,13 @@ def _sentence(fact: Fact) -> tuple[int, str]:
     return fact.source, fact.source_text or fact.text
 
 
-def _without_closing(decision: Decision) -> Decision:
-    """Return the decision of a sentence that would end too much."""
+def _without_closing(decision: Decision, *, because: str) -> Decision:
+    """Return the decision of a sentence that would end too much, or what it does not end."""
     if not (ended := closed_by(decision)):
         return decision
     if isinstance(decision, Keep | Update):
         return replace(decision, closes=())
-    return _for_review(decision.fact, ended, because=f"it would end more than {MAX_CLOSED} memories")
+    return _for_review(decision.fact, ended, because=because)
 
 
 def _for_review(fact: Fact, memory_ids: tuple[str, ...], *, because: str) -> AddForReview | Ignore:
