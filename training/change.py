@@ -202,7 +202,7 @@ class Lesson:
 
     def _later(self, pair: Later, chance: random.Random, *, weight: float = 1.0) -> Example:
         texts = [pair.later, pair.earlier]
-        if pair.is_spoken:
+        if pair.mark:
             if chance.random() < NAMELESS:
                 texts = _nameless(texts)
         elif chance.random() < NAMED:
@@ -399,6 +399,7 @@ def main() -> None:
     every = pairs_of_talks()
     learned, judged = [[pair for pair in every if (pair.author in held) is is_held] for is_held in (False, True)]
     prior = learned_prior(learned)
+    torch.manual_seed(1)
     chance, later = random.Random(1), [*conflicts(), *written(LEARNED_LATER)]
     lesson = Lesson(learned, later, strangers(later, prior, chance=chance), chance=chance)
     whole = learn(layers_that_learn(), lesson, WHOLE)

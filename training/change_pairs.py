@@ -126,10 +126,15 @@ class Later:
     """Part of `data/later`, where each statement is about a matter of its own."""
 
     @property
-    def is_spoken(self) -> bool:
-        """Whether both have their speaker before them."""
-        speaker, mark, _ = self.earlier.partition(": ")
-        return bool(mark) and self.later.startswith(speaker + mark)
+    def mark(self) -> str:
+        """The speaker with a colon, where both have it before them."""
+        speaker, colon, _ = self.earlier.partition(": ")
+        return speaker + colon if colon and self.later.startswith(speaker + colon) else ""
+
+    @property
+    def words(self) -> str:
+        """The earlier one without its speaker."""
+        return self.earlier.removeprefix(self.mark)
 
 
 def written(authors: Iterable[str]) -> list[Later]:
@@ -153,7 +158,7 @@ def strangers(pairs: Sequence[Later], prior: LogisticRegression, *, chance: rand
     """
     found: list[Later] = []
     for language in LANGUAGES:
-        told = sorted({pair.earlier for pair in pairs if pair.language == language and pair.is_written})
+        told = sorted({pair.words for pair in pairs if pair.language == language and pair.is_written})
         vectors = passages(told)
         for pair in pairs:
             if pair.language != language:
@@ -162,12 +167,12 @@ def strangers(pairs: Sequence[Later], prior: LogisticRegression, *, chance: rand
             nearness = vectors @ later
             near = np.flatnonzero((nearness > NEAR[0]) & (nearness < NEAR[1]))
             places = chance.sample(near.tolist(), min(STRANGERS, len(near)))
-            places = [place for place in places if told[place] != pair.earlier]
+            places = [place for place in places if told[place] != pair.words]
             if places:
                 features = np.stack([pair_features(vectors[place], later) for place in places])
                 odds = prior.decision_function(features)
                 apart = [place for place, each in zip(places, odds, strict=True) if each < LEAST_LIKE]
-                found += [replace(pair, earlier=told[place], over=0.0) for place in apart]
+                found += [replace(pair, earlier=pair.mark + told[place], over=0.0) for place in apart]
     return found
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ebbing.adapters.readers.reader_weights import read_tensors, restored
 from training import carrier
 from training.graph import DATA, write_skeletons
 from training.model import TASKS, Reader, SteppedLinear
@@ -27,29 +26,6 @@ def load(folder: Path) -> Reader:
     reader = Reader(READER.layers, is_packed=True)
     reader.load_state_dict(torch.load(folder / "reader.pt", map_location="cpu", weights_only=True))
     return reader.eval()
-
-
-def package_reader() -> Reader:
-    """Return the reader that lies in the package, with its weights as floats."""
-    tensors = read_tensors()
-    reader = Reader(READER.layers, is_packed=False)
-    first = 2 * TASKS.index(TASK)
-    reader.segments.weight.data[first : first + 2] = torch.tensor(tensors["segments"])
-    reader.norm.weight.data = torch.tensor(tensors["embedding_norm_scale"])
-    reader.norm.bias.data = torch.tensor(tensors["embedding_norm_bias"])
-    reader.heads[TASK].weight.data = torch.tensor(np.ascontiguousarray(tensors[f"{TASK}_weight"].T))
-    reader.heads[TASK].bias.data = torch.tensor(tensors[f"{TASK}_bias"])
-    for number, layer in enumerate(reader.layers):
-        name = f"layer{number}_"
-        for matrix, _ in carrier.MATRICES:
-            packed, scales = tensors[f"{name}{matrix}_weight"], tensors[f"{name}{matrix}_scales"]
-            linear: SteppedLinear = getattr(layer, matrix)
-            linear.weight.data = torch.tensor(restored(packed, scales))
-            linear.bias.data = torch.tensor(tensors[f"{name}{matrix}_bias"])
-        for norm in carrier.NORMS:
-            getattr(layer, norm).weight.data = torch.tensor(tensors[f"{name}{norm}_scale"])
-            getattr(layer, norm).bias.data = torch.tensor(tensors[f"{name}{norm}_bias"])
-    return reader
 
 
 def tensors_of(reader: Reader) -> dict[str, np.ndarray]:

@@ -64,6 +64,8 @@ class BundledChangeModel:
 
     async def ends(self, texts: Sequence[tuple[str, str]]) -> list[float]:
         """Return the probability by the words of each earlier and later text; see `ChangeModel`."""
+        if not texts:
+            return []
         pairs = [("", later, earlier) for earlier, later in texts]
         odds = await in_model_thread(partial(self._read, pairs), line="passage")
         shares: list[float] = (1.0 / (1.0 + np.exp(-odds))).tolist()

@@ -23,11 +23,13 @@ from ebbing.remember.reconcile.candidates import owner_scope
 
 REASON: Final = "something that was said later may have changed it"
 _TAKEN_BACK: Final = "what may have changed it is gone"
-_READ: Final = frozenset({"rule", "llm"})
+READ: Final = frozenset({"rule", "llm"})
 """What was read from a message may be over; what somebody wrote by hand or brought along is theirs to change."""
 _HEALTH: Final = frozenset({"health", "diet"})
-_STAYS: Final = frozenset({"hometown", "birthday", "birth_year", "name", "age"})
-"""Attributes of the speaker that nothing said in passing changes. A pet that is told by its name may die."""
+_STAYS: Final = frozenset({"hometown", "birthday", "birth_year"})
+"""Attributes of anybody that nothing said in passing changes …"""
+_OWN_STAYS: Final = frozenset({"name", "age"})
+"""… and those of the speaker: a pet that is told by its name may die."""
 _PASTED: Final = re.compile(r"\s*【")
 """How a notice begins that somebody sent on: it is not about what they told."""
 _PAGE_SIZE: Final = 200
@@ -140,9 +142,10 @@ def is_open_to_doubt(memory: MemoryRecord) -> bool:
     What somebody wrote by hand is theirs to change, also where it was a quotation before.
     """
     origin = memory.provenance
-    if origin.source_text is None or origin.method not in _READ or DOUBTED in memory.tags:
+    if origin.source_text is None or origin.method not in READ or DOUBTED in memory.tags:
         return False
-    if memory.attribute in _STAYS:
+    attribute = memory.attribute or ""
+    if attribute in _OWN_STAYS or attribute.rpartition(".")[2] in _STAYS:
         return False
     is_noticed = (origin.rule or "").startswith(f"{NOTICED}:")
     return not is_noticed or quoted_words(memory.content) is not None

@@ -11,9 +11,10 @@ left to the rules, unless it lifts a limit. So are what is put right, and wishes
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -30,7 +31,7 @@ from ebbing.index.index_entry import passage
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
 from ebbing.privacy.guarding.trust import may_change
-from ebbing.remember.facts.doubts import bears_on_health, is_open_to_doubt, states_something
+from ebbing.remember.facts.doubts import READ, bears_on_health, is_open_to_doubt, states_something
 from ebbing.remember.facts.new_fact import KnownMemory, NewFact, trust_of
 from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
@@ -184,7 +185,7 @@ class OutdatedMemories:
     async def _judge(self, model: ChangeModel, pairs: Sequence[_Pair]) -> dict[str, str]:
         missing = [pair for pair in pairs if pair.key not in self._judged]
         texts = [pair.texts for pair in missing]
-        shares = await _shares_in_time(model.changes(texts), otherwise="no memory is put in doubt")
+        shares = await _shares_in_time(partial(model.changes, texts), otherwise="no memory is put in doubt")
         self._judged.update(zip((pair.key for pair in missing), shares, strict=False))
         outdated: dict[str, str] = {}
         for pair in pairs:
@@ -198,6 +199,8 @@ class DisbelievedEndings:
     """Finds them; what was judged once is not judged again."""
 
     model: ChangeModel | None
+    besides: frozenset[str]
+    """Memories of messages that are edited: what these say was never true."""
     _judged: dict[Texts, float] = field(default_factory=dict)
 
     async def find(
@@ -215,10 +218,11 @@ class DisbelievedEndings:
         texts_by_ending: dict[tuple[int, str], Texts] = {}
         for place, (fact, decision, memories) in enumerate(zip(facts, decisions, candidates, strict=True)):
             for memory_id, texts in _endings(fact, decision, memories=memories):
-                texts_by_ending[place, memory_id] = texts
+                if memory_id not in self.besides:
+                    texts_by_ending[place, memory_id] = texts
         missing = [texts for texts in dict.fromkeys(texts_by_ending.values()) if texts not in self._judged]
         if missing:
-            shares = await _shares_in_time(self.model.ends(missing), otherwise="every end is believed")
+            shares = await _shares_in_time(partial(self.model.ends, missing), otherwise="every end is believed")
             self._judged.update(zip(missing, shares, strict=False))
         return frozenset(
             ending for ending, texts in texts_by_ending.items() if self._judged.get(texts, 1.0) < LEAST_BELIEVED
@@ -228,15 +232,15 @@ class DisbelievedEndings:
 def _endings(fact: NewFact, decision: Decision, *, memories: Sequence[KnownMemory]) -> Iterator[tuple[str, Texts]]:
     """Yield the memories that a decision ends, with the texts to judge."""
     later = fact.fact.sentence or fact.fact.source_text
-    ended = closed_by(decision)
+    ended = set(closed_by(decision)).difference(fact.fact.instead_of)
     if not ended or not later or fact.fact.corrects:
         return
     for memory in memories:
         record = memory.record
         earlier = record.provenance.source_text
-        if record.id not in ended or not earlier or record.type is MemoryType.PROCEDURAL:
+        if record.id not in ended or record.provenance.method not in READ or record.type is MemoryType.PROCEDURAL:
             continue
-        if record.type is MemoryType.CONSTRAINT or not holds_the_value(fact.claim, memory.claim):
+        if earlier and (record.type is MemoryType.CONSTRAINT or not holds_the_value(fact.claim, memory.claim)):
             yield record.id, (_spoken(record, earlier), _spoken(fact.record, later))
 
 
@@ -244,11 +248,11 @@ def _spoken(record: MemoryRecord, words: str) -> str:
     return f"{record.actor}: {words}" if record.actor else words
 
 
-async def _shares_in_time(call: Awaitable[Sequence[float]], *, otherwise: str) -> Sequence[float]:
+async def _shares_in_time(call: Callable[[], Awaitable[Sequence[float]]], *, otherwise: str) -> Sequence[float]:
     """Return what the change model says; nothing where it fails or takes too long, and the log says what follows."""
     try:
         with anyio.fail_after(SECONDS):
-            return await call
+            return await call()
     except TimeoutError:
         _log.warning("%s: the change model took more than %.0f s", otherwise, SECONDS)
     except EbbingError as error:

@@ -129,7 +129,9 @@ class _Commit:
             decide, self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal
         )
         decisions = decide_now()
-        if disbelieved := await self._disbelieved(decisions, candidates):
+        disbelieved: frozenset[tuple[int, str]] = frozenset()
+        while new := await self._disbelieved(decisions, candidates) - disbelieved:
+            disbelieved |= new
             decisions = decide_now(disbelieved=disbelieved)
         decisions = [self.known_messages.as_edit(decision) for decision in decisions]
         changes = [*deleted, *self._messages(decisions)]
@@ -169,7 +171,9 @@ class _Commit:
     async def _disbelieved(self, decisions: Sequence[Decision], candidates: CandidateSet) -> frozenset[tuple[int, str]]:
         """Return the endings that the change model does not believe."""
         if self.disbelieved is None:
-            self.disbelieved = DisbelievedEndings(self.deps.change_model)
+            self.disbelieved = DisbelievedEndings(
+                self.deps.change_model, besides=frozenset(self.known_messages.products)
+            )
         return await self.disbelieved.find(self.facts, decisions, candidates=candidates.by_fact)
 
     def _is_new_message(self, record: MemoryRecord) -> bool:

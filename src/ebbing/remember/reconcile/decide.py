@@ -114,8 +114,9 @@ def _decided_in_order(
         )
         if _sentence(fact.fact) in kept_open:
             decision = _without_closing(decision, because=_TOO_MANY)
-        if any((place, memory_id) in disbelieved for memory_id in closed_by(decision)):
-            decision = _without_closing(decision, because=_DISBELIEVED)
+        decision = _without(
+            decision, [memory_id for memory_id in closed_by(decision) if (place, memory_id) in disbelieved]
+        )
         decision = _as_the_only_value(decision, fact, memories=current)
         view.note(fact, decision)
         decisions.append(decision)
@@ -128,12 +129,22 @@ def _sentence(fact: Fact) -> tuple[int, str]:
 
 
 def _without_closing(decision: Decision, *, because: str) -> Decision:
-    """Return the decision of a sentence that would end too much, or what it does not end."""
+    """Return the decision of a sentence that ends nothing."""
     if not (ended := closed_by(decision)):
         return decision
     if isinstance(decision, Keep | Update):
         return replace(decision, closes=())
     return _for_review(decision.fact, ended, because=because)
+
+
+def _without(decision: Decision, memory_ids: Sequence[str]) -> Decision:
+    """Return the decision without what it does not end; for review where it would have ended nothing else."""
+    rest = tuple(memory_id for memory_id in closed_by(decision) if memory_id not in memory_ids)
+    if not memory_ids or not rest:
+        return _without_closing(decision, because=_DISBELIEVED) if memory_ids else decision
+    if isinstance(decision, Supersede):
+        return replace(decision, memory_id=rest[0], closes=rest[1:])
+    return replace(decision, closes=rest) if isinstance(decision, Keep | Update) else decision
 
 
 def _for_review(fact: Fact, memory_ids: tuple[str, ...], *, because: str) -> AddForReview | Ignore:

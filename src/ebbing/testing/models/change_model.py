@@ -13,6 +13,7 @@ class FakeChangeModel:
 
     Args:
         ends: the probability that a later text leaves an earlier one without ground.
+        believes: the probability by which an ending of a rule is believed.
         model_id: of the embedder whose vectors it judges.
         is_failing: whether it raises `EmbeddingError` instead.
     """
@@ -20,10 +21,17 @@ class FakeChangeModel:
     version = "fake"
 
     def __init__(
-        self, ends: Callable[[str, str], float], *, model_id: str = "fake-64", is_failing: bool = False
+        self,
+        ends: Callable[[str, str], float],
+        *,
+        believes: Callable[[str, str], float] = lambda _earlier, _later: 1.0,
+        model_id: str = "fake-64",
+        is_failing: bool = False,
     ) -> None:
         self.model_id = model_id
-        self._ends, self._is_failing = ends, is_failing
+        self._ends, self._believes, self._is_failing = ends, believes, is_failing
+        self.asked_of_endings: list[tuple[str, str]] = []
+        """Every earlier and later text of an ending that it was asked about, in order."""
         self.judged: list[EarlierAndLater] = []
         """Every pair that it was asked about, in order."""
 
@@ -35,7 +43,8 @@ class FakeChangeModel:
         return [self._ends(pair.earlier, pair.later) for pair in pairs]
 
     async def ends(self, texts: Sequence[tuple[str, str]]) -> list[float]:
-        """Return 1.0 for each pair of texts, so that every ending of a rule is believed."""
+        """Return a probability for each pair of texts: every ending is believed, or as a test says."""
         if self._is_failing:
             raise EmbeddingError("the fake change model was told to fail")
-        return [1.0 for _ in texts]
+        self.asked_of_endings += texts
+        return [self._believes(earlier, later) for earlier, later in texts]
