@@ -114,9 +114,8 @@ def _decided_in_order(
         )
         if _sentence(fact.fact) in kept_open:
             decision = _without_closing(decision, because=_TOO_MANY)
-        decision = _without(
-            decision, [memory_id for memory_id in closed_by(decision) if (place, memory_id) in disbelieved]
-        )
+        if disbelieved:
+            decision = _without(decision, [memory_id for number, memory_id in disbelieved if number == place])
         decision = _as_the_only_value(decision, fact, memories=current)
         view.note(fact, decision)
         decisions.append(decision)
@@ -139,9 +138,12 @@ def _without_closing(decision: Decision, *, because: str) -> Decision:
 
 def _without(decision: Decision, memory_ids: Sequence[str]) -> Decision:
     """Return the decision without what it does not end; for review where it would have ended nothing else."""
-    rest = tuple(memory_id for memory_id in closed_by(decision) if memory_id not in memory_ids)
-    if not memory_ids or not rest:
-        return _without_closing(decision, because=_DISBELIEVED) if memory_ids else decision
+    ended = closed_by(decision)
+    rest = tuple(memory_id for memory_id in ended if memory_id not in memory_ids)
+    if not rest:
+        return _without_closing(decision, because=_DISBELIEVED)
+    if rest == ended:
+        return decision
     if isinstance(decision, Supersede):
         return replace(decision, memory_id=rest[0], closes=rest[1:])
     return replace(decision, closes=rest) if isinstance(decision, Keep | Update) else decision
