@@ -59,7 +59,7 @@ ALONE = 0.35
 """… and of those of a talk without what was said before the later one."""
 SMOOTHING = 0.02
 RARER = 0.3
-"""Log-odds that are taken off for messages by themselves: in life fewer of them end something than in the data."""
+"""Log-odds that are taken off: in life fewer messages end something than in the data."""
 WEIGHTS = {"part": 0.5, "statement": 0.7, "stranger": 0.7}
 RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6)
 NAMES = {
@@ -352,7 +352,7 @@ def judged_by_talks(reader: Reader, prior: LogisticRegression, pairs: Sequence[P
         report(f"with layers, {name}", pairs, scores)
         print(f"{len(rows)} of {len(pairs)} pairs are read")
     fit = LogisticRegression(C=1e6).fit(np.concatenate(features), labels)
-    scale = (*fit.coef_[0].tolist(), float(fit.intercept_[0]))
+    scale = (*fit.coef_[0].tolist(), float(fit.intercept_[0]) - RARER)
     print("weights of the regression and of the layers, and the intercept: " + ", ".join(f"{x:.2f}" for x in scale))
     return scale
 
