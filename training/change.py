@@ -20,27 +20,21 @@ from pathlib import Path
 import numpy as np
 import torch
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score, roc_auc_score
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME, LEAST_IN_COMPANY, pair_features
+from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME
 from ebbing.adapters.readers.cross_encoder import reader_input
 from training import carrier
+from training.change_judge import HELD, LowRank, judged_by_talks, judged_by_themselves, layers_that_learn, nameless
 from training.change_pairs import Later, Pair, conflicts, pairs_of_talks, statements, strangers, written
-from training.embed import passages
 from training.graph import write_skeletons
 from training.model import Reader, SteppedLinear
 from training.pairs import Pairs
 from training.quantise import by_rows
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / CHANGE_FILE_NAME
-HELD = "m7,m8,m13,m14,m15,m16,m19,m20"
-"""Authors of talks that only judge …"""
 LEARNED_LATER = ("r1", "r2", "r3", "r4", "r5", "r6", "t2", "t3", "t4", "t5")
-HELD_LATER = {"notes": ("r7", "r8"), "talks": ("t1", "t6")}
-"""… and authors of `data/later`."""
-LAYERS = 12
 RANK = 16
 LARGEST = 31
 """Of the whole numbers that the steps are stored in: six bits."""
@@ -58,10 +52,7 @@ NAMED = 0.5
 ALONE = 0.35
 """… and of those of a talk without what was said before the later one."""
 SMOOTHING = 0.02
-RARER = 0.3
-"""Log-odds that are taken off: in life fewer messages end something than in the data."""
 WEIGHTS = {"part": 0.5, "statement": 0.7, "stranger": 0.7}
-RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6)
 NAMES = {
     "en": ("Sam", "Priya", "Dana", "Tom", "Mia", "Ken"),
     "zh": ("小林", "阿杰", "王敏", "Leo", "婷婷", "老周"),
@@ -93,38 +84,6 @@ def learned_prior(pairs: Sequence[Pair]) -> LogisticRegression:
     return LogisticRegression(C=PRIOR_PENALTY, max_iter=300).fit(features, ends)
 
 
-def odds(prior: LogisticRegression, pairs: Sequence[Pair], *, is_named: bool) -> np.ndarray:
-    """Return the log-odds of the regression, shape (pairs,), with the names of the speakers or without."""
-    row = 0 if is_named else 1
-    return prior.decision_function(np.stack([pair.features[row] for pair in pairs]))
-
-
-class LowRank(nn.Module):
-    """A linear layer of the embedder with a step of low rank beside it; only the step learns."""
-
-    def __init__(self, inner: SteppedLinear, difference: Tensor) -> None:
-        """Begin with the largest singular values of a difference, shape (outputs, inputs)."""
-        super().__init__()
-        self.inner = inner
-        left, values, right = torch.linalg.svd(difference, full_matrices=False)
-        roots = values[:RANK].sqrt()
-        self.down = nn.Parameter((roots[:, None] * right[:RANK]).contiguous())
-        self.up = nn.Parameter((left[:, :RANK] * roots).contiguous())
-
-    def forward(self, source: Tensor) -> Tensor:
-        return self.inner(source) + functional.linear(functional.linear(source, self.down), self.up)
-
-
-def layers_that_learn() -> Reader:
-    """Return the embedder's layers, all of which learn, with a head of zeros."""
-    reader = Reader(LAYERS, is_packed=False)
-    del reader.heads["message"]
-    head = reader.heads["answer"]
-    nn.init.zeros_(head.weight)
-    nn.init.zeros_(head.bias)
-    return reader
-
-
 def steps_that_learn(whole: Reader) -> Reader:
     """Return the embedder's layers with what they learned as steps of low rank; these, segments and head learn on."""
     reader = layers_that_learn()
@@ -134,7 +93,9 @@ def steps_that_learn(whole: Reader) -> Reader:
         for name, _ in carrier.MATRICES:
             linear: SteppedLinear = getattr(layer, name)
             difference = getattr(learned, name).weight.detach() - linear.weight
-            setattr(layer, name, LowRank(linear, difference))
+            left, values, right = torch.linalg.svd(difference, full_matrices=False)
+            roots = values[:RANK].sqrt()
+            setattr(layer, name, LowRank(linear, down=roots[:, None] * right[:RANK], up=left[:, :RANK] * roots))
     reader.segments = whole.segments
     reader.heads["answer"] = whole.heads["answer"]
     return reader
@@ -192,7 +153,7 @@ class Lesson:
     def _add_talk(self, pair: Pair, chance: random.Random) -> None:
         texts = ["" if chance.random() < ALONE else pair.before, pair.later, pair.earlier]
         if chance.random() < NAMELESS:
-            texts = _nameless(texts)
+            texts = nameless(texts)
         how = pair.change.how if pair.change else None
         example = Example(self._tokens_of(*texts), pair.ends, WEIGHTS.get(how or "", 1.0), pair.nearness)
         if pair.change is None:
@@ -204,7 +165,7 @@ class Lesson:
         texts = [pair.later, pair.earlier]
         if pair.mark:
             if chance.random() < NAMELESS:
-                texts = _nameless(texts)
+                texts = nameless(texts)
         elif chance.random() < NAMED:
             name = chance.choice(NAMES[pair.language])
             texts = [f"{name}: {text}" for text in texts]
@@ -259,104 +220,6 @@ def _first(batches: Iterator[list[Example]], count: int) -> Iterator[list[Exampl
     yield from (batch for batch, _ in zip(batches, range(count), strict=False))
 
 
-def _nameless(texts: Sequence[str]) -> list[str]:
-    return [text.partition(": ")[2] or text for text in texts]
-
-
-def read(reader: Reader, texts: Sequence[tuple[str, str, str]]) -> np.ndarray:
-    """Return the log-odds of the layers, shape (len(texts),), for what was said before, the later and the earlier."""
-    tokens = Pairs("cpu")
-    for three in texts:
-        tokens.add(*reader_input(carrier.encode, three))
-    tokens.seal()
-    reader.eval()
-    result = np.zeros(len(texts))
-    for rows in tokens.by_length(np.arange(len(texts)), 128):
-        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-            outputs = reader(*tokens.batch(rows, "answer"))["answer"].float()
-        result[rows] = (outputs[:, 1] - outputs[:, 0]).numpy()
-    return result
-
-
-def judged_by_themselves(reader: Reader, prior: LogisticRegression) -> tuple[float, ...]:
-    """Print how well the layers alone tell what is over from what looks like it, where nothing else is around.
-
-    Return the weights of the regression and of the layers, and the intercept, from these pairs and from others that
-    are near each other and have nothing to do with each other.
-    """
-    sets = {name: written(authors) for name, authors in HELD_LATER.items()}
-    for name, pairs in (sets | {"conflicts test": conflicts(["test"]), "conflicts held": conflicts(["held"])}).items():
-        for language in NAMES:
-            own = [pair for pair in pairs if pair.language == language and pair.over != 0.5]
-            scores = read(reader, [(pair.before, pair.later, pair.earlier) for pair in own])
-            ends = np.array([pair.over == 1.0 for pair in own])
-            stands = np.sort(scores[~ends])[::-1]
-            shares = [
-                f"{share:.0%}: {(scores[ends] > stands[int(share * len(stands))]).mean():.2f}" for share in (0.01, 0.05)
-            ]
-            print(
-                f"{name} {language}: {ends.sum()} end, {len(stands)} stand, area {roc_auc_score(ends, scores):.3f};"
-                f" found, where of those that stand are taken for over {', '.join(shares)}",
-                flush=True,
-            )
-    known = [pair for pair in (*sets["notes"], *conflicts(["test"])) if pair.over != 0.5]
-    known += strangers(known, prior, chance=random.Random(1))
-    by_layers = read(reader, [(pair.before, pair.later, pair.earlier) for pair in known])
-    vectors = passages([pair.earlier for pair in known]), passages([pair.later for pair in known])
-    by_vectors = prior.decision_function(np.stack(list(map(pair_features, *vectors))))
-    fit = LogisticRegression(C=1e6).fit(np.stack([by_vectors, by_layers], axis=1), [pair.over == 1.0 for pair in known])
-    return (*fit.coef_[0].tolist(), float(fit.intercept_[0]) - RARER)
-
-
-def report(name: str, pairs: Sequence[Pair], scores: np.ndarray) -> None:
-    """Print how exact the scores are at some recalls, by language, with the score that gives each."""
-    for language in ("en", "zh", "all"):
-        rows = [row for row, pair in enumerate(pairs) if not pair.is_open and language in {"all", pair.language}]
-        ends = np.array([pairs[row].ends for row in rows])
-        whole = np.array([bool(pairs[row].ends and pairs[row].change.how != "part") for row in rows])
-        own = scores[rows]
-        order = np.argsort(-own)
-        whole_count, end_count = np.cumsum(whole[order]), np.cumsum(ends[order])
-        parts = []
-        for recall in RECALLS:
-            count = int(np.argmax(whole_count >= recall * whole_count[-1]))
-            parts.append(f"{recall:.1f}: {end_count[count] / (count + 1):.2f} from {own[order[count]]:.1f}")
-        print(
-            f"{name} {language}: {len(rows)} pairs, {ends.sum()} end,"
-            f" average precision {average_precision_score(ends, own):.3f}, area {roc_auc_score(ends, own):.3f}; "
-            + ", ".join(parts),
-            flush=True,
-        )
-
-
-def judged_by_talks(reader: Reader, prior: LogisticRegression, pairs: Sequence[Pair]) -> tuple[float, ...]:
-    """Print the figures of talks; return the weights of both and the intercept that give log-odds (Platt 1999)."""
-    features: list[np.ndarray] = []
-    labels: list[bool] = []
-    for is_named in (True, False):
-        name = "with names" if is_named else "without names"
-        by_vectors = odds(prior, pairs, is_named=is_named)
-        report(f"regression, {name}", pairs, by_vectors)
-        rows = np.flatnonzero(by_vectors >= LEAST_IN_COMPANY)
-        texts = [(pairs[row].before, pairs[row].later, pairs[row].earlier) for row in rows]
-        by_layers = read(reader, texts if is_named else [_nameless(three) for three in texts])
-        fit = LogisticRegression(C=1e6)
-        is_open = np.array([pairs[row].is_open for row in rows])
-        both = np.stack([by_vectors[rows], by_layers], axis=1)[~is_open]
-        ends = np.array([pairs[row].ends for row in rows])[~is_open]
-        features.append(both)
-        labels += ends.tolist()
-        fit.fit(both, ends)
-        scores = np.minimum(by_vectors, LEAST_IN_COMPANY) - 10.0
-        scores[rows] = fit.decision_function(np.stack([by_vectors[rows], by_layers], axis=1))
-        report(f"with layers, {name}", pairs, scores)
-        print(f"{len(rows)} of {len(pairs)} pairs are read")
-    fit = LogisticRegression(C=1e6).fit(np.concatenate(features), labels)
-    scale = (*fit.coef_[0].tolist(), float(fit.intercept_[0]) - RARER)
-    print("weights of the regression and of the layers, and the intercept: " + ", ".join(f"{x:.2f}" for x in scale))
-    return scale
-
-
 def export(prior: LogisticRegression, reader: Reader, *, scales: Sequence[tuple[float, ...]]) -> None:
     """Write the model and its graph as package data.
 
@@ -376,9 +239,8 @@ def export(prior: LogisticRegression, reader: Reader, *, scales: Sequence[tuple[
         for name, _ in carrier.MATRICES:
             step: LowRank = getattr(layer, name)
             for part, matrix in (("down", step.down), ("up", step.up.T)):
-                numbers, scales = by_rows(matrix.detach().float().numpy(), most=LARGEST)
-                tensors[f"layer{number}_{name}_{part}"] = numbers
-                tensors[f"layer{number}_{name}_{part}_scales"] = scales
+                key = f"layer{number}_{name}_{part}"
+                tensors[key], tensors[f"{key}_scales"] = by_rows(matrix.detach().float().numpy(), most=LARGEST)
     version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
     np.savez_compressed(PACKAGE_DATA, version=np.array(version), **tensors)
     write_skeletons()
@@ -393,11 +255,9 @@ def main() -> None:
     """Learn from some authors and judge by the others; write the package data unless only a judgement is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="print the figures and write nothing")
-    parser.add_argument("--held", default=HELD, help="authors that judge, with commas between")
     options = parser.parse_args()
-    held = set(options.held.split(","))
     every = pairs_of_talks()
-    learned, judged = [[pair for pair in every if (pair.author in held) is is_held] for is_held in (False, True)]
+    learned, judged = [[pair for pair in every if (pair.author in HELD) is is_held] for is_held in (False, True)]
     prior = learned_prior(learned)
     torch.manual_seed(1)
     chance, later = random.Random(1), [*conflicts(), *written(LEARNED_LATER)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from ebbing.adapters.readers.change_model import pair_features
 from evals.extraction import LANGUAGES, SHOWN, items
@@ -26,6 +26,14 @@ LEAST_LIKE = -2.2
 """… and log-odds of the regression below this."""
 ENDS = {"ends": 1.0, "part": 0.5, "stands": 0.0}
 """How much of the earlier message is over."""
+
+
+class Prior(Protocol):
+    """The regression on the vectors of pairs."""
+
+    def decision_function(self, features: np.ndarray) -> np.ndarray:
+        """Return the log-odds, shape (pairs,), of features, shape (pairs, features)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,10 +65,16 @@ class Pair:
         return self.ends and self.change is not None and not self.change.is_clear
 
 
-def pairs_of_talks() -> list[Pair]:
-    """Return the labelled pairs, and the nearest memories of each message of a person, in a fixed order."""
+def pairs_of_talks(authors: Collection[str] = ()) -> list[Pair]:
+    """Return the labelled pairs, and the nearest memories of each message of a person, in a fixed order.
+
+    Args:
+        authors: of whom; all where there is none.
+    """
     pairs: list[Pair] = []
     for path in sorted((DATA / "changes").glob("*.txt")):
+        if authors and path.stem not in authors:
+            continue
         own = DATA / "changes/talks" / path.name
         talks = {talk.id: talk for talk in read_messages(own if own.exists() else DATA / "messages" / path.name)}
         changes = read_changes(path, talks)
@@ -151,7 +165,7 @@ def written(authors: Iterable[str]) -> list[Later]:
     return pairs
 
 
-def strangers(pairs: Sequence[Later], prior: LogisticRegression, *, chance: random.Random) -> list[Later]:
+def strangers(pairs: Sequence[Later], prior: Prior, *, chance: random.Random) -> list[Later]:
     """Return each later message beside something else that was told, near it and not ended by it.
 
     What the regression thinks likely to be ended is left out: some of it is.

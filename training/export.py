@@ -55,7 +55,7 @@ def tensors_of(reader: Reader) -> dict[str, np.ndarray]:
 def write(tensors: dict[str, np.ndarray]) -> None:
     """Write the package data, named by what they hold."""
     version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
-    np.savez(DATA / "reader.npz", version=np.array(version), **tensors)
+    np.savez_compressed(DATA / "reader.npz", version=np.array(version), **tensors)
     write_skeletons()
     print(f"reader {version}: {(DATA / 'reader.npz').stat().st_size:,} bytes")
 

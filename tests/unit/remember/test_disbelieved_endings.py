@@ -8,8 +8,6 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ebbing import Memory
 from ebbing.testing.models.change_model import FakeChangeModel
@@ -71,31 +69,31 @@ def nothing(_earlier: str, _later: str) -> float:
     return 0.0
 
 
-@settings(deadline=None, max_examples=20)
-@given(
-    st.sampled_from(
-        (
-            ("I'm on a keto diet", "I gave up keto, and I stopped the keto diet last week"),
-            ("I'm vegan", "I'm not vegan anymore, I eat meat now"),
-            ("I'm allergic to eggs", "I'm no longer allergic to eggs"),
-            ("I have a dog called Max", "Max died last night"),
-            ("我对花生过敏", "我对花生不过敏了"),
-        )
-    )
+@pytest.mark.parametrize(
+    ("known", "ends"),
+    [
+        ("I'm on a keto diet", "I gave up keto, and I stopped the keto diet last week"),
+        ("I'm vegan", "I'm not vegan anymore, I eat meat now"),
+        ("I'm allergic to eggs", "I'm no longer allergic to eggs"),
+        ("I have a dog called Max", "Max died last night"),
+        ("我对花生过敏", "我对花生不过敏了"),
+    ],
 )
-def test_no_fact_of_a_sentence_ends_what_is_not_believed(pair: tuple[str, str]) -> None:
+def test_no_fact_of_a_sentence_ends_what_is_not_believed(known: str, ends: str) -> None:
     memory, model = opened(nothing)
     with memory:
-        [first] = current(memory, pair[0])
-        assert first in current(memory, *pair)
+        [first] = current(memory, known)
+        assert first in current(memory, known, ends)
         assert model.asked_of_endings
 
 
 def test_what_is_not_believed_of_one_memory_still_ends_another() -> None:
-    memory, _ = opened(lambda earlier, _later: 0.0 if "diet" in earlier else 1.0)
+    memory, model = opened(lambda earlier, _later: 0.0 if "diet" in earlier else 1.0)
     with memory:
         told = current(memory, "I have a dog called Max", "Max is on a diet", "Max died last night")
         assert not [text for text in told if "called Max" in text]
+        assert {earlier for earlier, _ in model.asked_of_endings} == {"I have a dog called Max", "Max is on a diet"}
+        assert "User's dog Max is on a diet" in told
 
 
 def test_an_edited_message_and_what_was_put_right_by_hand_are_not_asked_about() -> None:

@@ -137,6 +137,21 @@ async def test_the_model_knows_whether_several_people_talk(other: str) -> None:
     assert {pair.in_company for pair in model.judged} == {other == "Tom"}
 
 
+async def test_what_the_model_said_before_it_failed_stays() -> None:
+    def fails_late(earlier: str, later: str) -> float:
+        if "night 69" in later:
+            raise RuntimeError("out of memory")
+        return ends_choir(earlier, later)
+
+    talk = [spoken(CHOIR, 0), spoken(MOVED, 1)]
+    talk += [{**spoken(f"it rained on night {night}", 2), "id": f"n{night}"} for night in range(70)]
+    memory, model = opened(fails_late)
+    async with memory:
+        await memory.add(talk, user_id="u")
+        assert (await doubted(memory))[quoted(CHOIR)] is True
+    assert len(model.judged) > 64
+
+
 async def test_a_message_that_is_sent_once_more_doubts_nothing_anew(memory: AsyncMemory) -> None:
     talk = [spoken(CHOIR, 1), spoken(MOVED, 2), spoken(CHOIR, 3)]
     for message in talk:

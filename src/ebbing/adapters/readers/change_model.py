@@ -28,9 +28,6 @@ is over."""
 LEAST_BY_ITSELF: Final = -4.5
 """The same where messages come by themselves: they more often end something, and talk of more different matters."""
 
-_AT_ONCE: Final = 256
-"""Pairs of one run: a caller that is cancelled waits no longer than for these."""
-
 Floats = NDArray[np.float32]
 
 
@@ -41,7 +38,7 @@ class BundledChangeModel:
     """
 
     def __init__(self, embedder: E5Embedder, *, threads: int = 1) -> None:
-        """Load the regression; the layers follow when two messages are read for the first time: some 300 ms, 60 MiB.
+        """Load the regression; the layers follow when two messages are read for the first time: half a second, 60 MiB.
 
         Raises:
             EmbeddingError: the package data is missing.
@@ -56,16 +53,12 @@ class BundledChangeModel:
 
     async def changes(self, pairs: Sequence[EarlierAndLater]) -> list[float]:
         """Return the probability that each later message ends what the earlier one told; see `ChangeModel`."""
-        shares: list[float] = []
-        for first in range(0, len(pairs), _AT_ONCE):
-            odds = await in_model_thread(partial(self.odds, pairs[first : first + _AT_ONCE]), line="passage")
-            shares += (1.0 / (1.0 + np.exp(-odds))).tolist()
+        odds = await in_model_thread(partial(self.odds, pairs), line="passage")
+        shares: list[float] = (1.0 / (1.0 + np.exp(-odds))).tolist()
         return shares
 
     async def ends(self, texts: Sequence[tuple[str, str]]) -> list[float]:
         """Return the probability by the words of each earlier and later text; see `ChangeModel`."""
-        if not texts:
-            return []
         pairs = [("", later, earlier) for earlier, later in texts]
         odds = await in_model_thread(partial(self._read, pairs), line="passage")
         shares: list[float] = (1.0 / (1.0 + np.exp(-odds))).tolist()
@@ -73,19 +66,24 @@ class BundledChangeModel:
 
     def odds(self, pairs: Sequence[EarlierAndLater]) -> NDArray[np.float64]:
         """Return the log-odds of each pair, shape (len(pairs),), blocking."""
+        if not pairs:
+            return np.zeros(0)
         features = np.stack([pair_features(pair.earlier_vector, pair.later_vector) for pair in pairs])
         odds: NDArray[np.float64] = (features @ self._prior[:-1] + self._prior[-1]).astype(np.float64)
         in_company = np.array([pair.in_company for pair in pairs])
         read = np.flatnonzero(odds >= np.where(in_company, LEAST_IN_COMPANY, LEAST_BY_ITSELF))
-        if len(read):
-            chosen = [pairs[int(row)] for row in read]
-            by_layers = self._read([(pair.before, pair.later, pair.earlier) for pair in chosen])
-            of_regression, of_layers, intercept = self._scales[in_company[read].astype(int)].T
-            odds[read] = of_regression * odds[read] + of_layers * by_layers + intercept
+        if not len(read):
+            return odds
+        chosen = [pairs[int(row)] for row in read]
+        by_layers = self._read([(pair.before, pair.later, pair.earlier) for pair in chosen])
+        of_regression, of_layers, intercept = self._scales[in_company[read].astype(int)].T
+        odds[read] = of_regression * odds[read] + of_layers * by_layers + intercept
         return odds
 
     def _read(self, texts: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
         """Return the log-odds of the layers, shape (len(texts),), for what was said before, the later, the earlier."""
+        if not texts:
+            return np.zeros(0)
         logits = self._layers().read(texts).astype(np.float64)
         difference: NDArray[np.float64] = logits[:, 1] - logits[:, 0]
         return difference
@@ -119,10 +117,8 @@ def change_weights(embedder: Tensors, change: Tensors) -> Tensors:
 
     def step(name: str) -> Floats | None:
         matrix = name.removesuffix("_weight")
-        return (
-            matrix_of(change, f"{matrix}_up").T @ matrix_of(change, f"{matrix}_down")
-            if f"{matrix}_up" in change
-            else None
-        )
+        if f"{matrix}_up" not in change:
+            return None
+        return matrix_of(change, f"{matrix}_up").T @ matrix_of(change, f"{matrix}_down")
 
     return eight_bit(embedder | own, added=step)

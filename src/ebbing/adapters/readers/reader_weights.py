@@ -47,16 +47,12 @@ def matrix_of(tensors: Tensors, name: str) -> NDArray[np.float32]:
     return matrix
 
 
-def _nothing(_: str) -> None:
-    """Add nothing to a matrix."""
-
-
-def eight_bit(tensors: Tensors, *, added: Callable[[str], NDArray[np.float32] | None] = _nothing) -> Tensors:
+def eight_bit(tensors: Tensors, *, added: Callable[[str], NDArray[np.float32] | None] | None = None) -> Tensors:
     """Return the tensors with each four-bit matrix as an eight-bit matrix with a scale for each column.
 
     Args:
         tensors: what the package data hold.
-        added: gives the matrix, shape (outputs, inputs), that is added to the one of a name.
+        added: gives the matrix, shape (outputs, inputs), that is added to the one of a name, or None.
     """
     converted = dict(tensors)
     for name in tensors:
@@ -64,7 +60,7 @@ def eight_bit(tensors: Tensors, *, added: Callable[[str], NDArray[np.float32] | 
         if scales in tensors:
             blocks = tensors[name].astype(np.uint8, copy=False)
             matrix = restored(blocks, tensors[scales].astype(np.float32, copy=False))
-            step = added(name)
+            step = added(name) if added is not None else None
             if step is not None:
                 matrix += step
             converted[name], converted[scales] = by_columns(matrix)

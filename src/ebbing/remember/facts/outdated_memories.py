@@ -14,9 +14,8 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from itertools import chain
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 import numpy as np
@@ -50,9 +49,13 @@ _MAX_LOOKED_AT: Final = 24
 """Memories nearest to a message among which those are."""
 _AT_ONCE: Final = 256
 """Messages that are compared with all memories at once."""
+_PAIRS_AT_ONCE: Final = 64
+"""Pairs that the model is asked about at once: a call that is cancelled waits no longer than for these."""
 
 _log = logging.getLogger(__name__)
 
+_Key = TypeVar("_Key")
+_Pairing = TypeVar("_Pairing")
 Texts = tuple[str, str]
 """A memory in the words that it was made of, and the message that would end it."""
 
@@ -92,7 +95,7 @@ class _Pair:
         """Both as the model sees them."""
         memory, message = self.memory, self.message
         return EarlierAndLater(
-            earlier=_words_of(memory.record),
+            earlier=_spoken(memory.record, memory.record.provenance.source_text or ""),
             later=passage(message.record),
             before=self.before,
             earlier_vector=memory.vector,
@@ -183,10 +186,8 @@ class OutdatedMemories:
         return near
 
     async def _judge(self, model: ChangeModel, pairs: Sequence[_Pair]) -> dict[str, str]:
-        missing = [pair for pair in pairs if pair.key not in self._judged]
-        texts = [pair.texts for pair in missing]
-        shares = await _shares_in_time(partial(model.changes, texts), otherwise="no memory is put in doubt")
-        self._judged.update(zip((pair.key for pair in missing), shares, strict=False))
+        texts_by_key = {pair.key: pair.texts for pair in pairs}
+        await _ask(model.changes, texts_by_key, shares=self._judged, otherwise="no memory is put in doubt")
         outdated: dict[str, str] = {}
         for pair in pairs:
             if self._judged.get(pair.key, 0.0) >= pair.least:
@@ -220,10 +221,13 @@ class DisbelievedEndings:
             for memory_id, texts in _endings(fact, decision, memories=memories):
                 if memory_id not in self.besides:
                     texts_by_ending[place, memory_id] = texts
-        missing = [texts for texts in dict.fromkeys(texts_by_ending.values()) if texts not in self._judged]
-        if missing:
-            shares = await _shares_in_time(partial(self.model.ends, missing), otherwise="every end is believed")
-            self._judged.update(zip(missing, shares, strict=False))
+        every_text = texts_by_ending.values()
+        await _ask(
+            self.model.ends,
+            dict(zip(every_text, every_text, strict=True)),
+            shares=self._judged,
+            otherwise="an end is believed",
+        )
         return frozenset(
             ending for ending, texts in texts_by_ending.items() if self._judged.get(texts, 1.0) < LEAST_BELIEVED
         )
@@ -244,22 +248,33 @@ def _endings(fact: NewFact, decision: Decision, *, memories: Sequence[KnownMemor
             yield record.id, (_spoken(record, earlier), _spoken(fact.record, later))
 
 
-def _spoken(record: MemoryRecord, words: str) -> str:
-    return f"{record.actor}: {words}" if record.actor else words
+async def _ask(
+    model: Callable[[Sequence[_Pairing]], Awaitable[Sequence[float]]],
+    pairs: Mapping[_Key, _Pairing],
+    *,
+    shares: dict[_Key, float],
+    otherwise: str,
+) -> None:
+    """Note what the change model says, piece by piece: what arrived before it fails or takes too long stays.
 
-
-async def _shares_in_time(call: Callable[[], Awaitable[Sequence[float]]], *, otherwise: str) -> Sequence[float]:
-    """Return what the change model says; nothing where it fails or takes too long, and the log says what follows."""
+    Args:
+        model: gives a probability for each pair.
+        pairs: what to ask about, by what names it.
+        shares: where the probabilities are noted; what stands there is not asked again.
+        otherwise: what follows for the rest, as the log says it.
+    """
     try:
         with anyio.fail_after(SECONDS):
-            return await call()
+            missing = [key for key in pairs if key not in shares]
+            for first in range(0, len(missing), _PAIRS_AT_ONCE):
+                keys = missing[first : first + _PAIRS_AT_ONCE]
+                shares.update(zip(keys, await model(list(map(pairs.__getitem__, keys))), strict=True))
     except TimeoutError:
         _log.warning("%s: the change model took more than %.0f s", otherwise, SECONDS)
     except EbbingError as error:
         _log.warning("%s: %s", otherwise, error)
     except Exception as error:  # a runtime raises errors of its own; the messages are stored all the same
         _log.warning("%s: the change model raised %s", otherwise, type(error).__name__)
-    return ()
 
 
 def _with_vectors(inserts: Sequence[Insert], model_id: str) -> Iterator[_WithVector]:
@@ -306,10 +321,9 @@ def _may_doubt(message: MemoryRecord, memory: MemoryRecord) -> bool:
     return set(message.provenance.source_ids).isdisjoint(memory.provenance.source_ids)
 
 
-def _words_of(memory: MemoryRecord) -> str:
-    """Return the words that a memory was made of, with their speaker, as those of a message are read."""
-    words = memory.provenance.source_text or ""
-    return f"{memory.actor}: {words}" if memory.actor else words
+def _spoken(record: MemoryRecord, words: str) -> str:
+    """Return words with their speaker, as those of a message are read."""
+    return f"{record.actor}: {words}" if record.actor else words
 
 
 def _text_before(record: MemoryRecord) -> str:

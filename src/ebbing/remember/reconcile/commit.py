@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ebbing.domain.conflict.decision import Decision, Ignore, Keep, closed_by
 from ebbing.domain.errors import ConflictError
@@ -124,15 +123,7 @@ class _Commit:
         formula = self.deps.policy.importance
         self.facts = with_importance(facts, candidates.by_fact, formula=formula, now=now)
         advice = await self._llm_advice(candidates)
-        threshold = self.deps.policy.confidence_threshold
-        decide_now = partial(
-            decide, self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal
-        )
-        decisions = decide_now()
-        disbelieved: frozenset[tuple[int, str]] = frozenset()
-        while new := await self._disbelieved(decisions, candidates) - disbelieved:
-            disbelieved |= new
-            decisions = decide_now(disbelieved=disbelieved)
+        decisions = await self._decisions(candidates, proposal=advice.proposal)
         decisions = [self.known_messages.as_edit(decision) for decision in decisions]
         changes = [*deleted, *self._messages(decisions)]
         if self.statement is not None and self.statement.is_stored and not changes and _changes_nothing(decisions):
@@ -168,13 +159,24 @@ class _Commit:
         )
         return await with_doubts(store, changes, doubted=doubted, scope=scope)
 
-    async def _disbelieved(self, decisions: Sequence[Decision], candidates: CandidateSet) -> frozenset[tuple[int, str]]:
-        """Return the endings that the change model does not believe."""
+    async def _decisions(self, candidates: CandidateSet, *, proposal: LlmProposal | None) -> list[Decision]:
+        """Return what becomes of each fact; none ends what the change model does not believe to be over."""
         if self.disbelieved is None:
-            self.disbelieved = DisbelievedEndings(
-                self.deps.change_model, besides=frozenset(self.known_messages.products)
+            edited = frozenset(self.known_messages.products)
+            self.disbelieved = DisbelievedEndings(self.deps.change_model, besides=edited)
+        disbelieved: frozenset[tuple[int, str]] = frozenset()
+        while True:
+            decisions = decide(
+                self.facts,
+                candidates.by_fact,
+                confidence_threshold=self.deps.policy.confidence_threshold,
+                proposal=proposal,
+                disbelieved=disbelieved,
             )
-        return await self.disbelieved.find(self.facts, decisions, candidates=candidates.by_fact)
+            new = await self.disbelieved.find(self.facts, decisions, candidates=candidates.by_fact)
+            if new <= disbelieved:
+                return decisions
+            disbelieved |= new
 
     def _is_new_message(self, record: MemoryRecord) -> bool:
         """Return whether a record is one of the messages, and was not stored before in the same words."""

@@ -67,14 +67,14 @@ def decide(
 ) -> list[Decision]:
     """Return one decision a fact, in order; a fact is compared with the facts before it as well.
 
+    A sentence, with all its facts, that would end more than `MAX_CLOSED` memories ends none: it is put up for review.
+
     Args:
         facts: what was read.
         candidates: the known memories that may have to do with each fact.
         confidence_threshold: of a fact that is kept.
         proposal: what a language model proposes.
         disbelieved: the place of a fact and the id of a memory that it does not end, whatever the rules say.
-
-    A sentence, with all its facts, that would end more than `MAX_CLOSED` memories ends none: it is put up for review.
     """
     kept_open: frozenset[tuple[int, str]] = frozenset()
     while True:
