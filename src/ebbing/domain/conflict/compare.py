@@ -283,6 +283,8 @@ def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
     shared = len(new.words & old.words) / len(new.words | old.words)
     if new.words == old.words:
         return Verdict(Relation.SAME, "known in other words")
+    if new.subject != old.subject:
+        return APART  # "my wife runs every day" says nothing of the speaker who does
     if similarity > SAME_MEANING_SIMILARITY and shared >= MIN_SHARED_WORDS and new.numbers == old.numbers:
         return _fuller(new, old, reason="known in other words")
     is_near = similarity >= SAME_MATTER_SIMILARITY or shared >= MIN_SHARED_WORDS
