@@ -14,8 +14,12 @@ from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from training.embed import nearness
 from training.model import Reader
 from training.pairs import Message, Pairs, Question
-from training.questions import examples_of
+from training.questions import authors, examples_of
 
+HELD = ("w4", "w5", "q4", "m7", "m8", "m19", "m20")
+"""Authors that only judge …"""
+HELD_ASKED = ("h4", "h8")
+"""… and those of `data/asked`, from none of whom the weights in the package have learned."""
 _BATCH = 256
 
 
@@ -76,7 +80,7 @@ def _line_of(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> str:
     silent = [odds.max() < 0 for own, odds in lists if not own.any()]
     return (
         f"{len(first)} answered, right first {np.mean(first):.3f}; {len(silent)} not answered, silence"
-        f" {np.mean(silent):.3f}; area {area(labels, shares):.3f}, calibration error"
+        f" {np.mean(silent) if silent else 0:.3f}; area {area(labels, shares):.3f}, calibration error"
         f" {calibration_error(labels, shares):.3f}"
     )
 
@@ -84,14 +88,15 @@ def _line_of(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> str:
 def main() -> None:
     """Print how good the package's reader is: four bits, on onnxruntime."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held", default="w4,w5,q4,m7,m8,m19,m20", help="authors, with commas between")
+    parser.add_argument("--held", default=",".join(HELD), help="authors, with commas between")
     given = parser.parse_args()
     reader = CrossEncoderReader(E5Embedder.load())
-    lists = []
-    for each in examples_of(given.held.split(","), similarity=nearness):
-        outputs = reader.read([(each.before, each.question, text) for text in each.texts])
-        lists.append((each.author, np.array(each.labels), outputs[:, 1] - outputs[:, 0]))
-    print(report_of(lists))
+    for names in (given.held.split(","), authors(["asked"])):
+        lists = []
+        for each in examples_of(names, similarity=nearness):
+            outputs = reader.read([(each.before, each.question, text) for text in each.texts])
+            lists.append((each.author, np.array(each.labels), outputs[:, 1] - outputs[:, 0]))
+        print(report_of(lists))
 
 
 if __name__ == "__main__":

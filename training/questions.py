@@ -7,6 +7,7 @@ of them.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,12 @@ QUOTED = 0.5
 """Share of the messages worth remembering that are shown as their quotation."""
 NAMED_ASSISTANT = 0.3
 """Share of the assistant's messages that are shown with a speaker."""
+
+LONGEST_NAME = 20
+"""Characters before a colon that are a speaker's name."""
+CHANCE_ASKED = 2
+"""Texts of other questions by chance, beside the near ones that were written for a question of `data/asked`."""
+_FORMATS = {".txt", ".jsonl"}
 
 Name = TypeVar("Name", bound=Hashable)
 Similarity = Callable[[Sequence[str], Sequence[str]], np.ndarray]
@@ -53,9 +60,9 @@ class Asked:
         return any(self.labels)
 
 
-def authors() -> list[str]:
+def authors(folders: Sequence[str] = ("talks", "people", "messages", "asked")) -> list[str]:
     """Return the names of all authors of questions."""
-    return sorted({path.stem for folder in ("talks", "people", "messages") for path in (DATA / folder).glob("*.txt")})
+    return sorted({path.stem for folder in folders for path in (DATA / folder).iterdir() if path.suffix in _FORMATS})
 
 
 def examples_of(
@@ -84,6 +91,9 @@ class ExampleBuilder:
             path = DATA / folder / f"{name}.txt"
             if path.exists():
                 yield from read(path)
+        path = DATA / "asked" / f"{name}.jsonl"
+        if path.exists():
+            yield from self._asked(path)
 
     def _talks(self, path: Path) -> Iterator[Asked]:
         for talk in read_talks(path):
@@ -110,6 +120,31 @@ class ExampleBuilder:
                 beside = {place + step for place in right for step in (-1, 1)} - right
                 asked = Asked(question=question, texts=(), labels=(), language=talk.language, author=path.stem)
                 yield self._with_texts(asked, texts, right=right, beside=beside)
+
+    def _asked(self, path: Path) -> Iterator[Asked]:
+        """Yield each question with its texts and some of others; in both languages, unless it leans on a turn."""
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            others = [text for other in lines if other is not line for text in other["near"]]
+            wrong = [*line["near"], *self._chance.sample(others, CHANCE_ASKED)]
+            texts = [self._as_kept(text, line["lang"]) for text in [*line["answers"], *wrong]]
+            labels = (*(1 for _ in line["answers"]), *(0 for _ in wrong))
+            for question in [line["question"]] if line["before"] else [line["question"], line["other"]]:
+                yield Asked(
+                    before=line["before"],
+                    question=question,
+                    texts=tuple(texts),
+                    labels=labels,
+                    language=line["lang"],
+                    author=path.stem,
+                )
+
+    def _as_kept(self, text: str, language: str) -> str:
+        """Return a text, or the quotation that is kept of it where it names its speaker."""
+        speaker, colon, words = text.partition(": ")
+        if not colon or len(speaker) > LONGEST_NAME or self._chance.random() >= QUOTED:
+            return text
+        return quotation(words, speaker, language=language)
 
     def _kept(self, talk: LabelledTalk, place: int) -> str:
         """Return a message, or the quotation that is kept of it."""

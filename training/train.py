@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from training.embed import nearness
-from training.judge import odds_of, report
+from training.judge import HELD, HELD_ASKED, odds_of, report
 from training.messages import messages
 from training.model import Reader
 from training.pairs import Message, Pairs, Question
@@ -227,7 +227,9 @@ def main() -> None:
     """Train and judge."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--held", default="w4,w5,q4,m7,m8,m19,m20", help="authors that only judge, with commas between")
+    parser.add_argument(
+        "--held", default=",".join((*HELD, *HELD_ASKED)), help="authors that only judge, with commas between"
+    )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--no-teachers", action="store_true", help="learn from the labels alone")
     given = parser.parse_args()
