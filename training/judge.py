@@ -62,7 +62,7 @@ def report(reader: Reader, pairs: Pairs, *, questions: Sequence[Question], messa
 
 
 def report_of(lists: Sequence[tuple[str, np.ndarray, np.ndarray]]) -> str:
-    """Return one line for each author: what is first, how often nothing is likely (0.5), area and calibration.
+    """Return a line for each author, and one for all: what is first, how often nothing is likely, area, calibration.
 
     Args:
         lists: author, labels and log-odds of the texts of each question.
@@ -70,18 +70,20 @@ def report_of(lists: Sequence[tuple[str, np.ndarray, np.ndarray]]) -> str:
     by_author: dict[str, list[tuple[np.ndarray, np.ndarray]]] = defaultdict(list)
     for author, labels, odds in lists:
         by_author[author].append((labels, odds))
-    return "\n".join(f"  {author}: {_line_of(own)}" for author, own in sorted(by_author.items()))
+    lines = [f"  {author}: {_line_of(own)}" for author, own in sorted(by_author.items())]
+    return "\n".join([*lines, f"  all: {_line_of([each for own in by_author.values() for each in own])}"])
 
 
 def _line_of(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> str:
     labels = np.concatenate([own for own, _ in lists])
     shares = 1.0 / (1.0 + np.exp(-np.concatenate([odds for _, odds in lists])))
     first = [own[int(np.argmax(odds))] for own, odds in lists if own.any()]
+    by_chance = np.mean([own.mean() for own, _ in lists if own.any()])
     silent = [odds.max() < 0 for own, odds in lists if not own.any()]
+    silence = f"{len(silent)} not answered, silence {np.mean(silent):.3f}; " if silent else ""
     return (
-        f"{len(first)} answered, right first {np.mean(first):.3f}; {len(silent)} not answered, silence"
-        f" {np.mean(silent) if silent else 0:.3f}; area {area(labels, shares):.3f}, calibration error"
-        f" {calibration_error(labels, shares):.3f}"
+        f"{len(first)} answered, right first {np.mean(first):.3f} (by chance {by_chance:.3f}); {silence}"
+        f"area {area(labels, shares):.3f}, calibration error {calibration_error(labels, shares):.3f}"
     )
 
 
