@@ -54,6 +54,8 @@ class Verdict:
     """It holds only if no other memory stands so to the new claim."""
 
 
+_SAME_FACT: Final = frozenset({Relation.SAME, Relation.RICHER})
+"""They ask for the same person: the same subject, or an attribute that names whom it belongs to (`sister.name`)."""
 APART: Final = Verdict(Relation.APART, "another matter")
 REPLACED: Final = Verdict(Relation.CONTRADICTS, "it says that this is otherwise now", guess=True)
 
@@ -71,6 +73,9 @@ def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
     result = next((verdict for rule in rules if (verdict := rule(new, old)) is not None), None)
     if result is None:
         result = _by_wording(new, old, similarity=similarity)
+    same_person = new.subject == old.subject or ("." in (new.attribute or "") and new.attribute == old.attribute)
+    if result.relation in _SAME_FACT and new.words != old.words and not same_person:
+        return APART  # "my wife runs every day" says nothing of the speaker who does
     other = replaced(new, old) if result.relation is Relation.APART else is_outdone(new, old)
     return REPLACED if other and result.relation is not Relation.CONTRADICTS else result
 
@@ -283,8 +288,6 @@ def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
     shared = len(new.words & old.words) / len(new.words | old.words)
     if new.words == old.words:
         return Verdict(Relation.SAME, "known in other words")
-    if new.subject != old.subject:
-        return APART  # "my wife runs every day" says nothing of the speaker who does
     if similarity > SAME_MEANING_SIMILARITY and shared >= MIN_SHARED_WORDS and new.numbers == old.numbers:
         return _fuller(new, old, reason="known in other words")
     is_near = similarity >= SAME_MATTER_SIMILARITY or shared >= MIN_SHARED_WORDS

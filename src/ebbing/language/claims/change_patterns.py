@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from ebbing.language.patterns.lazy_pattern import Late, caseless
 from ebbing.language.patterns.prefilter import Sieve
+from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.text.analyzer import query_terms
 
 _BEGINS: Final = (
@@ -204,7 +205,7 @@ def changes() -> Changes:
         meeting_zh=_compiled(data["slight"]["meeting_zh"]),
         foreign=_by_language(data["foreign"], _compiled),
         occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
-        subject=_by_language(data["subject"], _compiled),
+        subject={language: _compiled(_with_kin(pattern, language)) for language, pattern in data["subject"].items()},
         preferred=_by_language(data["preferred"], _compiled),
         unsettled=_by_language(data["unsettled"], _compiled),
         trailing=_by_language(data["trailing"], _compiled),
@@ -285,6 +286,10 @@ def _becoming(entry: Mapping[str, Any]) -> Becoming:
 
 def _anchored(name: str, pattern: str) -> str:
     return f"^(?:{pattern})+" if name.endswith("head") else f"(?:{pattern})+$"
+
+
+def _with_kin(pattern: str, language: str) -> str:
+    return pattern.replace("{kin}", Packs.load().by_language[language].words["kin"].pattern)
 
 
 def _by_language(entry: Mapping[str, Any], made: Callable[[str], _Made]) -> Mapping[str, _Made]:
