@@ -104,6 +104,8 @@ class About:
     """The statement is a value and nothing else."""
     foreign: bool = False
     """It tells of other people or their things, whoever they are: "the other team", 他们公司."""
+    joint: bool = False
+    """It tells of the person and of others at once: "User and their cousin are vegan"."""
     family: bool = False
     """It tells of children, a partner or pets."""
     content: Words = frozenset()

@@ -34,7 +34,8 @@ def doubt(new: Claim, old: Claim) -> str | None:
     """Why `new` may not end `old`, in words that never hold the text; None where it may."""
     if new.speaker != old.speaker:
         return "another speaker said it"
-    if new.about.foreign != old.about.foreign or not _same_subject(new, old):
+    of_others = new.subject and old.about.joint
+    if of_others or new.about.foreign != old.about.foreign or not _same_subject(new, old):
         return "it is about somebody or something else"
     if _same_attribute(new, old):
         if not _is_certain(new, old):

@@ -132,6 +132,11 @@ class Changes:
     """How a text begins that is about other people, or a thing of theirs."""
     occasion: re.Pattern[str]
     subject: Mapping[str, re.Pattern[str]]
+    """How a text begins that is about somebody of the person's …"""
+    another: Mapping[str, re.Pattern[str]]
+    """… and one about anybody else."""
+    people: Mapping[str, re.Pattern[str]]
+    """Whom words speak of beside the speaker."""
     preferred: Mapping[str, re.Pattern[str]]
     unsettled: Mapping[str, re.Pattern[str]]
     trailing: Mapping[str, re.Pattern[str]]
@@ -205,7 +210,9 @@ def changes() -> Changes:
         meeting_zh=_compiled(data["slight"]["meeting_zh"]),
         foreign=_by_language(data["foreign"], _compiled),
         occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
-        subject={language: _compiled(_with_kin(pattern, language)) for language, pattern in data["subject"].items()},
+        subject=_by_language(_with_words(data["subject"]), _compiled),
+        another=_by_language(_with_words(data["another"]), _compiled),
+        people=_by_language(_with_words(data["people"]), _compiled),
         preferred=_by_language(data["preferred"], _compiled),
         unsettled=_by_language(data["unsettled"], _compiled),
         trailing=_by_language(data["trailing"], _compiled),
@@ -288,8 +295,13 @@ def _anchored(name: str, pattern: str) -> str:
     return f"^(?:{pattern})+" if name.endswith("head") else f"(?:{pattern})+$"
 
 
-def _with_kin(pattern: str, language: str) -> str:
-    return pattern.replace("{kin}", Packs.load().by_language[language].words["kin"].pattern)
+def _with_words(patterns: Mapping[str, str]) -> Mapping[str, str]:
+    """Put the words of the packs in the place of their names."""
+    packs = Packs.load().by_language
+    return {
+        language: re.sub(r"\{([a-z]+)\}", lambda name: packs[language].words[name[1]].pattern, pattern)  # noqa: B023
+        for language, pattern in patterns.items()
+    }
 
 
 def _by_language(entry: Mapping[str, Any], made: Callable[[str], _Made]) -> Mapping[str, _Made]:

@@ -95,8 +95,14 @@ def claim_of(text: str, hints: StatementHints) -> Claim:
     words_said = quoted_words(text)
     if words_said is None:
         return _claim_of_statement(text, hints)
-    words = words_of(normalise(words_said), changes())
-    return Claim(words=words, type=hints.type, speaker=f"“{hints.speaker or ''}”")
+    pack, normal = changes(), normalise(words_said)
+    return Claim(
+        words=words_of(normal, pack),
+        type=hints.type,
+        subject=frozenset(pack.people[_language(words_said)].findall(normal)),
+        speaker=f"“{hints.speaker or ''}”",
+        negated="negated" in _signs(normal),
+    )
 
 
 def _claim_of_statement(text: str, hints: StatementHints) -> Claim:
@@ -105,7 +111,8 @@ def _claim_of_statement(text: str, hints: StatementHints) -> Claim:
     denied = _denied(hints.source or text, pack)
     text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", ungrouped(text[:MAX_COMPARED]))))
     normal = numbered(normalise(text))
-    subject, bare = _subject(text, language, pack=pack), _bare_of(text, language, pack=pack)
+    subject, called = _subject_of(_who_of(text, language, pack=pack), pack)
+    bare = _bare_of(text, language, pack=pack)
     attribute, value = attribute_of(text, hints)
     head, adjunct = object_of(hints.object, language) if hints.polarity else (frozenset(), frozenset())
     shows = _signs(normal)
@@ -149,7 +156,7 @@ def _claim_of_statement(text: str, hints: StatementHints) -> Claim:
         once="once" in shows,
         usual="usual" in shows,
         is_wish="sought" in shows,
-        called=_called(text, language, pack=pack),
+        called=called,
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
@@ -256,12 +263,14 @@ def attribute_of(text: str, hints: StatementHints) -> tuple[str | None, str | No
 def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> tuple[str | None, str | None]:
     pack, language = changes(), _language(text)
     text = _ASIDE.sub("", text[:MAX_COMPARED])
-    versus = pack.preferred[language].search(text)
+    who, versus = _who_of(text, language, pack=pack), pack.preferred[language].search(text)
+    owner = (who["who"] or who["called"] or "").lower() if who else ""
     reading = _reading(text, language, pack=pack, hints=attribute)
     if versus is not None:
         better, worse = (versus["a"], versus["b"]) if versus["a"] else (versus["a2"], versus["b2"])
         pair = sorted(" ".join(sorted(value_of(item))) for item in (better, worse))
-        return f"preferred of {pair[0]} and {pair[1]}", better
+        name = f"preferred of {pair[0]} and {pair[1]}"
+        return f"{owner}.{name}" if owner else name, better
     if reading is not None:
         read, groups, of_relation = reading
         hinted, value = value, read.value or _any_of("value", groups) or value
@@ -271,8 +280,9 @@ def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> t
         if _says_nothing(read, groups, pack=pack):
             return None, hinted
         name = read.attribute.format_map(slots)
-        who = pack.subject[language].match(text)
-        attribute = f"{who['who']}.{name}" if who and name and of_relation else name
+        attribute = f"{owner}.{name}" if owner and name and of_relation else name
+    elif attribute and who and not who["who"]:
+        attribute = f"{owner}.{attribute}"
     if not attribute or not value:
         return None, value
     name = ".".join(one_spelling(_NEW.sub("", part), pack) for part in attribute.lower().split("."))
@@ -319,8 +329,8 @@ def _reading(
 
     The rest of a sentence about a relation reads like one about the person.
     """
-    who, bare = pack.subject[language].match(text), _bare_of(text, language, pack=pack)
-    owns = who is not None and who["who"].lower() in _OWNED
+    who, bare = _who_of(text, language, pack=pack), _bare_of(text, language, pack=pack)
+    owns = who is not None and who["who"] is not None and who["who"].lower() in _OWNED
     for read, pattern in pack.reads[language].found_in(*dict.fromkeys((bare, text))):
         if read.weak and hints is not None:
             continue
@@ -334,7 +344,7 @@ def _reading(
 
 def _bare_of(text: str, language: str, *, pack: Changes) -> str:
     """What is said of somebody else, as if it was said of the person."""
-    who = pack.subject[language].match(text)
+    who = _who_of(text, language, pack=pack)
     return f"{SELF[language]}{text[who.end() :]}" if who else text
 
 
@@ -365,11 +375,15 @@ def _speaker(hints: StatementHints) -> str:
     return f"agent:{hints.speaker}" if hints.agent else f"user:{hints.speaker}"
 
 
-def _subject(text: str, language: str, *, pack: Changes) -> Words:
-    match = pack.subject[language].match(text)
-    return words_of(normalise(match["who"]), pack) if match and match["who"].lower() not in _OWNED else frozenset()
+def _who_of(text: str, language: str, *, pack: Changes) -> re.Match[str] | None:
+    """Whom a statement is about that is not about the person: one of theirs, or somebody else, named or not."""
+    return pack.subject[language].match(text) or pack.another[language].match(text)
 
 
-def _called(text: str, language: str, *, pack: Changes) -> Words:
-    match = pack.subject[language].match(text)
-    return words_of(normalise(match["called"] or ""), pack) if match else frozenset()
+def _subject_of(who: re.Match[str] | None, pack: Changes) -> tuple[Words, Words]:
+    """Whom a statement is about, and what they are called."""
+    if who is None:
+        return frozenset(), frozenset()
+    called = words_of(normalise(who["called"] or ""), pack)
+    subject = words_of(normalise(who["who"] or ""), pack)
+    return frozenset() if (who["who"] or "").lower() in _OWNED else subject or called, called

@@ -36,6 +36,7 @@ def about_of(text: str, words: Words, *, value: str | None, sentence: str | None
         literal=is_literal(text, sentence),
         bare=is_bare(text, value),
         foreign=changes().foreign[language].search(text) is not None,
+        joint=changes().signs["joint"].search(normal) is not None,
         family=changes().signs["family"].search(normal) is not None,
         content=content_of(normal, words, language=language),
         safety=warned_of(normal, words, language=language) if warns(normal, tags) else frozenset(),
