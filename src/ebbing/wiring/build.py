@@ -185,13 +185,21 @@ def settings_from_config(config: Mapping[str, Any]) -> Settings:
     """
     read = from_mem0(config)
     settings = load_settings(read.settings)
-    settings.note_origin(replaced=read.replaced, is_mem0s=read.is_mem0s)
-    for sentence in read.replaced:
+    replaced = list(read.replaced)
+    if config.get("history_db_path") and settings.store != "sqlite":
+        settings = settings.model_copy(update={"history_path": None})
+        replaced.append("history_db_path is not used: this store keeps the change history itself")
+    settings.note_origin(replaced=tuple(replaced), is_mem0s=read.is_mem0s)
+    for sentence in replaced:
         _log.warning("%s", sentence)
     return settings
 
 
 def _open_store(settings: Settings, clock: Clock) -> MemoryStore:
+    if settings.history_path is not None and settings.store != "sqlite":
+        raise ConfigurationError(
+            "EBBING_HISTORY_PATH is for the embedded store: leave it out, this store keeps the change history itself"
+        )
     if settings.address is not None:
         return _on_server(settings, settings.address, clock=clock)
     from ebbing.adapters.sqlite import SqliteMemoryStore

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -14,13 +13,13 @@ from ebbing.ports.indexes.vector_index import VectorRoom
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.models.embedder import Embedder
 from ebbing.ports.stores.memory_store import StoreStats
+from ebbing.privacy.addresses import without_password
 from ebbing.upkeep.repair.retry_extraction import unread_counts
 from ebbing.upkeep.worker.schedule import DAY
 from ebbing.wiring.build import Components
 from ebbing.wiring.components.replicas import redis_standing
 from ebbing.wiring.config.earlier_names import superseded_names
 from ebbing.wiring.config.settings import Settings
-from ebbing.wiring.config.store_place import without_password
 
 State = Literal["on", "off", "attention"]
 Finding = dict[str, str]
@@ -188,19 +187,19 @@ async def _about_graph(components: Components) -> Finding:
     """Return which graph server follows, and whether it has everything."""
     if components.graph is None:
         return _finding("graph", "off", detail="no graph server follows: EBBING_GRAPH_URL names none")
-    host = urlsplit(components.settings.graph_url or "").hostname
+    place = without_password(components.settings.graph_url or "")
     if await components.graph.catch_up():
-        return _finding("graph", "on", detail=f"the server at {host} has everything")
+        return _finding("graph", "on", detail=f"the server at {place} has everything")
     why = "it does not answer, as the log says" if components.graph.is_failing else "another process is at it"
-    return _finding("graph", "attention", detail=f"the server at {host} is behind: {why}")
+    return _finding("graph", "attention", detail=f"the server at {place} is behind: {why}")
 
 
 def _about_proxy(settings: Settings) -> Finding:
     if not settings.proxy_url:
         return _finding("proxy", "off", detail="no chats are passed on: EBBING_PROXY_URL names no model's endpoint")
     key = "its own key" if settings.proxy_api_key else "no key of its own (EBBING_PROXY_API_KEY)"
-    host = urlsplit(settings.proxy_url).hostname
-    return _finding("proxy", "on", detail=f"`ebbing serve` passes chats on to {host}, with {key}")
+    place = without_password(settings.proxy_url)
+    return _finding("proxy", "on", detail=f"`ebbing serve` passes chats on to {place}, with {key}")
 
 
 async def _about_upkeep(components: Components) -> Finding:
@@ -237,16 +236,13 @@ def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Find
 
 
 def _shown(settings: Settings) -> dict[str, Any]:
-    """Return the settings in force; of a secret only that it is set, of an address nothing but scheme and host."""
+    """Return the settings in force; of a secret only that it is set, of an address what opens nothing."""
     shown: dict[str, Any] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             value = "(set)"
-        elif name == "store":
+        elif value and (name.endswith("_url") or (name == "store" and settings.address is not None)):
             value = without_password(value)
-        elif name.endswith("_url") and value:
-            parts = urlsplit(value)
-            value = f"{parts.scheme}://{parts.hostname}"
         shown[name] = value if value is None or isinstance(value, int | float | bool) else str(value)
     return shown

@@ -9,7 +9,7 @@ from typing import Final
 from ebbing.domain.errors import ConfigurationError
 from ebbing.ports.stores.store_tables import NewStoreTables, StoreTables
 from ebbing.wiring.build import missing_drivers
-from ebbing.wiring.config.store_place import address_in, without_password
+from ebbing.wiring.config.store_place import address_in
 
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+)://?(?=[^/])")
 
@@ -64,7 +64,7 @@ def _plain(place: str | Path) -> str:
     address = _address(place)
     if address is None:
         return str(Path(place).resolve())
-    server, _, rest = without_password(address).partition("://")
+    server, _, rest = address.partition("://")
     return f"{server.replace('postgresql', 'postgres').replace('mariadb', 'mysql')}://{rest.rpartition('@')[2]}"
 
 

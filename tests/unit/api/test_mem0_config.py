@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 from pydantic import SecretStr
 
+from ebbing.adapters.vectors.pgvector import PgvectorIndex
 from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError, ModelUnavailableError
 from ebbing.memory import AsyncMemory
 from ebbing.sync import Memory
 from ebbing.wiring.build import settings_from_config
+from ebbing.wiring.components.vectors import _OPENED
 
 QUIET: dict[str, Any] = {"store": "ephemeral", "embedder": "none"}
 
@@ -94,10 +97,25 @@ async def test_what_is_not_here_is_replaced_with_a_warning_that_diagnose_repeats
     ("provider", "config", "url"),
     [
         ("qdrant", {"host": "localhost", "port": 7000}, "http://localhost:7000"),
+        ("qdrant", {"host": "localhost", "port": 7000, "https": True}, "https://localhost:7000"),
+        ("qdrant", {"host": "q", "port": 7000, "api_key": "k"}, "https://q:7000"),
+        ("qdrant", {"host": "q", "port": 7000, "api_key": "k", "https": False}, "http://q:7000"),
+        ("qdrant", {"host": "::1", "port": 7000}, "http://[::1]:7000"),
         ("qdrant", {"url": "https://q.example", "api_key": "k"}, "https://q.example"),
+        ("qdrant", {"url": "http://q.example", "https": True}, "http://q.example"),
+        ("qdrant", {"url": "q.example:7000", "https": True}, "https://q.example:7000"),
         ("milvus", {"url": "http://localhost:19530", "token": "k"}, "http://localhost:19530"),
+        ("milvus", {"url": "http://localhost:19530", "db_name": "house"}, "http://localhost:19530/house"),
+        ("milvus", {"url": "http://localhost:19530/a", "db_name": "house"}, "http://localhost:19530/house"),
         ("pgvector", {"user": "a", "password": "p@ss", "host": "db", "dbname": "m"}, "postgresql://a:p%40ss@db:5432/m"),
         ("pgvector", {"connection_string": "postgresql://x/y"}, "postgresql://x/y"),
+        ("pgvector", {"user": "a", "host": "::1", "dbname": "a b"}, "postgresql://a@[::1]:5432/a%20b"),
+        ("pgvector", {"user": "a", "host": "/tmp"}, "postgresql://a@%2Ftmp:5432/postgres"),
+        (
+            "pgvector",
+            {"user": "a", "host": "db", "sslmode": "require"},
+            "postgresql://a@db:5432/postgres?sslmode=require",
+        ),
     ],
 )
 def test_a_vector_store_of_mem0_selects_the_index(provider: str, config: dict[str, Any], url: str) -> None:
@@ -108,6 +126,99 @@ def test_a_vector_store_of_mem0_selects_the_index(provider: str, config: dict[st
     assert settings.vector_index_collection == "mem0"
     key = settings.vector_index_api_key
     assert (key.get_secret_value() if key else None) == (config.get("api_key") or config.get("token"))
+
+
+TLS = "verify-full"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://ada:pw@db/m",
+        "postgresql+psycopg://ada:pw@db/m",
+        "postgresql://ada:pw@db/m?sslmode=disable",
+        "postgresql://db/m?user=ada&sslmode=disable&password=pw",
+        "host=db user=ada password=pw dbname=m sslmode=disable",
+    ],
+)
+def test_the_tls_that_a_config_demands_is_demanded_of_its_connection_string(address: str) -> None:
+    config = {"connection_string": address, "sslmode": TLS}
+    settings = settings_from_config({**QUIET, "vector_store": {"provider": "pgvector", "config": config}})
+    index = _OPENED["pgvector"](settings)
+    assert isinstance(index, PgvectorIndex)
+    read = conninfo_to_dict(index._url)
+    assert read == {"host": "db", "user": "ada", "password": "pw", "dbname": "m", "sslmode": TLS}
+    assert settings.replaced == ()
+
+
+@pytest.mark.parametrize(
+    ("config", "what"),
+    [
+        ({"connection_string": "postgresql://ada:s3?cret@db/m", "sslmode": TLS}, "%3F"),
+        ({"connection_string": "postgresql://ada:s3cret@db/m", "sslmode": "always"}, "verify-full"),
+    ],
+)
+def test_tls_that_cannot_be_demanded_is_refused(config: dict[str, str], what: str) -> None:
+    with pytest.raises(ConfigurationError, match=what) as error:
+        settings_from_config({**QUIET, "vector_store": {"provider": "pgvector", "config": config}})
+    assert "cret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ({"vector_store": {"provider": "qdrant", "config": {"url": "http://q", "client": object()}}}, "client"),
+        (
+            {"vector_store": {"provider": "pgvector", "config": {"user": "a", "connection_pool": object()}}},
+            "connection_pool",
+        ),
+        ({"vector_store": {"provider": "milvus", "config": {"url": "http://m", "secure": True}}}, "secure"),
+        (
+            {
+                "graph_store": {
+                    "provider": "neo4j",
+                    "config": {"url": "neo4j://g", "encrypted": True},
+                    "llm": {"provider": "openai"},
+                    "custom_prompt": "Only food.",
+                }
+            },
+            "custom_prompt, encrypted, llm",
+        ),
+    ],
+)
+def test_an_option_that_is_not_used_is_named_in_a_warning(
+    section: dict[str, Any], names: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="ebbing.settings"):
+        [sentence] = settings_from_config({**QUIET, **section}).replaced
+    assert f": {names} " in sentence
+    assert sentence in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("provider", "config"),
+    [
+        ("qdrant", {"url": "http://q", "path": "/tmp/qdrant", "on_disk": True, "client": None}),
+        ("milvus", {"url": "http://m", "metric_type": "L2", "db_name": ""}),
+        ("pgvector", {"user": "a", "hnsw": True, "diskann": True, "minconn": 1, "maxconn": 5, "connection_pool": None}),
+    ],
+)
+def test_an_option_that_moves_no_vector_needs_no_warning(provider: str, config: dict[str, Any]) -> None:
+    section = {"provider": provider, "config": {**config, "embedding_model_dims": 8}}
+    assert settings_from_config({**QUIET, "vector_store": section}).replaced == ()
+
+
+@pytest.mark.parametrize("store", ["ephemeral", "postgresql://ada:s3cret@db/m"])
+def test_a_history_file_that_the_store_cannot_use_is_replaced_with_a_warning(
+    store: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="ebbing.settings"):
+        settings = settings_from_config({"store": store, "history_db_path": str(tmp_path / "history.db")})
+    assert settings.history_path is None
+    [sentence] = settings.replaced
+    assert "history_db_path" in sentence
+    assert sentence in caplog.text
+    assert "s3cret" not in caplog.text
 
 
 def test_a_name_that_no_server_would_take_is_changed() -> None:
@@ -164,7 +275,8 @@ def test_a_whole_config_of_servers_selects_each_of_them(
 ) -> None:
     settings = settings_from_config(
         {
-            **QUIET,
+            "path": tmp_path,
+            "embedder": "none",
             "vector_store": {"provider": provider, "config": config},
             "graph_store": {"provider": "neo4j", "config": {"url": "neo4j://graph"}},
             "history_db_path": str(tmp_path / "history.db"),

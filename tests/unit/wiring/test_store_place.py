@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError, StoreError
 from ebbing.interfaces.cli.commands.store.backups import migrate
+from ebbing.privacy.addresses import without_password
 from ebbing.sync import Memory
 from ebbing.wiring.build import build, load_settings
-from ebbing.wiring.config.store_place import address_in, without_password
+from ebbing.wiring.config.settings import Settings
+from ebbing.wiring.config.store_place import address_in
 from ebbing.wiring.diagnose import _shown
+from ebbing.wiring.store_tables import is_same_place
 
 ADDRESS = "postgresql://ada:s3cret@127.0.0.1:9/memories"
 
@@ -42,7 +46,71 @@ def test_a_store_of_another_kind_is_refused_without_its_password(store: str) -> 
 def test_a_password_is_shown_to_nobody() -> None:
     settings = load_settings({"store": ADDRESS})
     assert "s3cret" not in repr(settings) + str(_shown(settings))
-    assert without_password("mysql://host/db") == "mysql://host/db"
+
+
+FORMS = (
+    "{}://ada:s3cret@127.0.0.1:9/0",
+    "{}://127.0.0.1:9/0?user=ada&password=s3cret",
+    "{}://ada:a/s3cret@127.0.0.1:9/0",
+)
+ADDRESS_SETTINGS = sorted(name for name in Settings.model_fields if name == "store" or name.endswith("_url"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ADDRESS_SETTINGS)
+def test_no_setting_that_holds_an_address_shows_its_password(name: str, form: str) -> None:
+    scheme = {"store": "postgresql", "redis_url": "redis"}.get(name, "https")
+    if name == "redis_url":
+        form = FORMS[0]  # it takes no other
+    settings = load_settings({name: form.format(scheme)})
+    assert "s3cret" not in f"{settings} {settings!r} {settings.place} {_shown(settings)}"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("server", ["postgresql", "mysql", "mariadb+pymysql"])
+def test_an_error_of_the_store_shows_no_password(server: str, form: str) -> None:
+    with pytest.raises(StoreError, match="cannot be reached") as error:
+        Memory(form.format(server))
+    assert "s3cret" not in "".join(traceback.format_exception(error.value))
+
+
+@pytest.mark.parametrize("address", ["{}://ada:s3cret\u2100@h", "{}://ada@h:s3cret", "{}://ada:[s3cret@h"])
+@pytest.mark.parametrize(("name", "scheme"), [("graph_url", "bolt"), ("llm_base_url", "https")])
+def test_an_address_that_cannot_be_read_is_not_repeated(
+    name: str, scheme: str, address: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = load_settings({name: address.format(scheme), "llm_model": "m", "path": tmp_path, "embedder": "none"})
+    try:
+        written = str(_shown(build(settings).settings))
+    except ConfigurationError as error:
+        written = "".join(traceback.format_exception(error))
+    assert "s3cret" not in written + caplog.text
+
+
+def test_places_that_are_shown_alike_are_still_told_apart() -> None:
+    place, other = (f"postgresql://ada:s3?cret@{host}/memories" for host in ("here", "there"))
+    assert without_password(place) == without_password(other)
+    assert not is_same_place(place, other)
+    assert is_same_place(place, place.replace("cret", "cret2"))
+
+
+def test_a_password_with_an_at_sign_is_refused_with_what_to_write() -> None:
+    with pytest.raises(ConfigurationError, match="%40") as error:
+        Memory("postgresql://ada:a@s3cret@127.0.0.1:9/memories")
+    assert "s3cret" not in str(error.value)
+
+
+@pytest.mark.parametrize("address", [f"{ADDRESS}\n", ADDRESS.replace("postgresql", "PostgreSQL")])
+def test_an_address_is_not_taken_for_a_directory(address: str) -> None:
+    assert load_settings({"path": address}).address == ADDRESS
+
+
+@pytest.mark.parametrize("store", ["ephemeral", ADDRESS])
+def test_a_history_file_is_refused_beside_a_store_that_keeps_its_own(store: str, tmp_path: Path) -> None:
+    settings = load_settings({"store": store, "history_path": tmp_path / "history.db", "embedder": "none"})
+    with pytest.raises(ConfigurationError, match=r"EBBING_HISTORY_PATH .* leave it out") as error:
+        build(settings)
+    assert "s3cret" not in str(error.value)
 
 
 @pytest.mark.parametrize("address", [ADDRESS, "mysql://ada:s3cret@127.0.0.1:9/memories"])

@@ -66,13 +66,16 @@ def profile_for(base_url: str, name: str = "auto") -> Profile:
     """The profile of this name; for `auto` the one whose host the address names, else `plain`.
 
     Raises:
-        ConfigurationError: no such profile.
+        ConfigurationError: no such profile, or the address is none.
     """
     if name != "auto":
         if name not in _BY_NAME:
             raise ConfigurationError(f"llm_profile must be auto or one of {', '.join(_BY_NAME)}")
         return _BY_NAME[name]
-    where = urlsplit(base_url).netloc.rpartition("@")[2].lower()
+    try:
+        where = urlsplit(base_url).netloc.rpartition("@")[2].lower()
+    except ValueError:  # its words repeat the address
+        raise ConfigurationError("the language model's base URL must be a URL such as https://host/v1") from None
     return next((item for item in PROFILES if where.endswith(item.hosts or ("\0",))), _BY_NAME["plain"])
 
 

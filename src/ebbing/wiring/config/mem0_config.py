@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ebbing.domain.errors import ConfigurationError
-from ebbing.wiring.config.mem0_vectors import vector_settings
+from ebbing.wiring.config.mem0_vectors import unused_options, vector_settings
 from ebbing.wiring.provider_keys import provider_address, provider_key
 
 # mem0's `llm` section in our settings' names.
@@ -92,6 +92,17 @@ _ENDPOINT_MODELS: Final = {"openai": "text-embedding-3-small"}
 """What mem0 takes where its config names no model."""
 _GRAPH_SERVERS: Final = frozenset({"neo4j", "memgraph"})
 """They speak Bolt."""
+_GRAPH_SECTION: Final = frozenset({"provider", "config"})
+_GRAPH_OPTIONS: Final = frozenset(
+    {
+        "url",
+        "username",
+        "password",
+        "database",
+        "base_label",
+    }
+)
+"""`base_label` is about names in mem0's graph, which ours does not have."""
 _RERANKERS: Final = {
     "cohere": "https://api.cohere.com/v2",
     "jina": "https://api.jina.ai/v1",
@@ -150,12 +161,21 @@ def _store(section: Any) -> Part:
         return Part(settings)
     index = vector_settings(provider, config)
     if index is not None:
-        return Part(index)
+        names = unused_options(provider, config)
+        return Part(index, _unused(f"vector_store {provider!r}", names))
     return Part(
         settings,
         f"vector_store {provider!r} is not used: memories and vectors are kept in the embedded store, one SQLite file"
         " under `path`",
     )
+
+
+def _unused(section: str, names: list[str]) -> str | None:
+    """Return the sentence about options without effect; None where there are none."""
+    if not names:
+        return None
+    listed = ", ".join(names)
+    return f"options of {section}: {listed} have no effect here; leave them out, or see the settings"
 
 
 def _reranker(section: Any) -> Part:
@@ -216,7 +236,11 @@ def _graph_store(section: Any) -> Part:
             "graph_password": config.get("password"),
             "graph_database": config.get("database"),
         }
-        return Part({name: value for name, value in named.items() if value})
+        names = {**section, **config}
+        unused = [name for name in names.keys() - _GRAPH_SECTION - _GRAPH_OPTIONS if names[name] is not None]
+        settings = {name: value for name, value in named.items() if value}
+        sentence = _unused(f"graph_store {provider!r}", sorted(unused))
+        return Part(settings, sentence)
     return Part({}, f"graph_store {provider!r} is not used: relations are kept in the embedded store")
 
 

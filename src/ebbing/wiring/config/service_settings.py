@@ -55,7 +55,9 @@ class ServiceSettings(BaseSettings):
         default=None, description="Addresses or networks, comma-separated, that it is believed from beside loopback."
     )
     proxy_url: str | None = Field(
-        default=None, description="OpenAI-compatible endpoint that /v1/chat/completions passes chats on to."
+        default=None,
+        repr=False,
+        description="OpenAI-compatible endpoint that /v1/chat/completions passes chats on to.",
     )
     proxy_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
     proxy_recall_timeout_ms: int = Field(

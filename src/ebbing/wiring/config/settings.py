@@ -9,8 +9,9 @@ from typing import Any, Literal
 from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
+from ebbing.privacy.addresses import without_password
 from ebbing.wiring.config.service_settings import ServiceSettings
-from ebbing.wiring.config.store_place import address_in, redis_place, without_password
+from ebbing.wiring.config.store_place import address_in, redis_place
 
 
 class Settings(ServiceSettings):
@@ -106,7 +107,11 @@ class Settings(ServiceSettings):
     )
     embedder_threads: int = Field(default=1, ge=1, le=64, description="CPU threads for one embedding call.")
     embedding_cache_mib: int = Field(default=32, ge=0, le=4096, description="RAM for vectors of repeated texts.")
-    embedding_base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint for embeddings.")
+    embedding_base_url: str | None = Field(
+        default=None,
+        repr=False,
+        description="OpenAI-compatible endpoint for embeddings.",
+    )
     embedding_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
     embedding_model: str | None = Field(default=None, description="Model name at that endpoint.")
     embedding_dim: int | None = Field(
@@ -167,7 +172,11 @@ class Settings(ServiceSettings):
     write_mode: Literal["auto", "rules", "llm", "summarize", "structured", "raw"] = Field(
         default="auto", description="How what is said becomes memories; `auto` is `llm` where a model is set."
     )
-    llm_base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint of a language model.")
+    llm_base_url: str | None = Field(
+        default=None,
+        repr=False,
+        description="OpenAI-compatible endpoint of a language model.",
+    )
     llm_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
     llm_model: str | None = Field(default=None, description="Model name at that endpoint.")
     llm_profile: Literal["auto", "openai", "glm", "dashscope", "gitee", "ollama", "vllm", "plain"] = Field(
@@ -197,7 +206,11 @@ class Settings(ServiceSettings):
     reranker: Literal["none", "late", "endpoint"] = Field(
         default="none", description="`late` compares the e5 embedder's token vectors; `endpoint` asks a `/rerank`."
     )
-    reranker_base_url: str | None = Field(default=None, description="Endpoint that serves `/rerank`.")
+    reranker_base_url: str | None = Field(
+        default=None,
+        repr=False,
+        description="Endpoint that serves `/rerank`.",
+    )
     reranker_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
     reranker_model: str | None = Field(default=None, description="Model name at that endpoint.")
     reranker_weight: float = Field(default=0.8, ge=0, le=10, description="How much the reranker's opinion weighs.")

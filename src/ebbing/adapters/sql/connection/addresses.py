@@ -9,6 +9,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
+from ebbing.privacy.addresses import without_password
 
 _SCHEMES: Final = {"postgresql": "postgresql", "postgres": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
 _DRIVERS: Final = {"postgresql": ("psycopg", "psycopg", "postgres"), "mysql": ("asyncmy", "pymysql", "mysql")}
@@ -29,10 +30,10 @@ def address_of(text: str) -> URL:
     except (ArgumentError, ValueError):
         url = None  # what cannot be read may hold a password: it is not repeated
     server = _SCHEMES.get(url.drivername.partition("+")[0]) if url is not None else None
-    if url is None or server is None or not url.database:
+    if url is None or server is None or not url.database or "@" in (url.host or ""):
         raise ConfigurationError(
             "the store's address is not usable: write postgresql://user:password@host/database"
-            " or mysql://user:password@host/database"
+            " or mysql://user:password@host/database, with @ and % in the password as %40 and %25"
         )
     for driver in _DRIVERS[server][:2]:
         if find_spec(driver) is None:
@@ -50,5 +51,5 @@ def with_driver(address: URL, *, blocking: bool = False) -> URL:
 
 
 def shown(address: URL) -> str:
-    """Return the address for people: without the password."""
-    return address.render_as_string(hide_password=True)
+    """Return the address for people: without the password, also where a parameter has it."""
+    return without_password(address.render_as_string(hide_password=False))
