@@ -15,6 +15,7 @@ from tests.redis_server import ADDRESS, connection_to, emptied
 if TYPE_CHECKING:
     from ebbing.adapters.bullmq import BullMqJobQueue
 
+NEEDS_PACKAGE: Final = pytest.mark.skipif(find_spec("bullmq") is None, reason="the package `bullmq` is not installed")
 NEEDS_BULLMQ: Final = pytest.mark.skipif(
     not ADDRESS or find_spec("bullmq") is None,
     reason="no Redis, or no package `bullmq`: run `make test-stores`",

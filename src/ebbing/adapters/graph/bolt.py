@@ -6,7 +6,7 @@ its own and can be repeated: what a process that was killed left half done, the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -14,9 +14,10 @@ from hashlib import blake2b
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from anyio import fail_after, to_thread
+from anyio import fail_after, move_on_after, to_thread
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable
+from neo4j.exceptions import ConfigurationError as UnfitServerError
 
 from ebbing.domain.errors import ConfigurationError, GraphMirrorError
 from ebbing.ports.indexes.graph_mirror import Edge, GraphPlace, Node, OwnerGraph
@@ -29,8 +30,17 @@ _CALL_SECONDS: Final = 60.0
 _BATCH: Final = 500
 """Rows of one statement, or as many ids of memories in them."""
 _REFUSED: Final = "the graph server refuses the user or the password: check EBBING_GRAPH_USER and EBBING_GRAPH_PASSWORD"
-_SETTINGS: Final = "check EBBING_GRAPH_USER, EBBING_GRAPH_PASSWORD and EBBING_GRAPH_DATABASE, and its log"
-_UNREACHABLE: Final = "the graph server cannot be reached: start it, or check EBBING_GRAPH_URL"
+_SETTINGS: Final = "check EBBING_GRAPH_USER, EBBING_GRAPH_PASSWORD and EBBING_GRAPH_DATABASE, its memory and its log"
+_NO_ADDRESS: Final = (
+    "EBBING_GRAPH_URL must be bolt://host:7687 or neo4j://host:7687; user and password are settings of their own"
+)
+_UNREACHABLE: Final = "the graph server cannot be reached: start it, look at its load, or check EBBING_GRAPH_URL"
+_SLOW: Final = "the graph server takes too long: look at its load"
+_FULL: Final = "the graph server is full: give it more memory or disk"
+_TOO_OLD: Final = "the graph server is too old: it has to speak Bolt 5.2, as Neo4j 5.7 does"
+_REFUSED_WORDS: Final = ("Unauthorized", "WRONGPASS")
+_FULL_WORDS: Final = ("OutOfMemory", "Memory limit exceeded", "No space left")
+"""In what an error says, on whatever server."""
 
 _INDEX: Final = "CREATE INDEX FOR (n:EbbingEntity) ON (n.partition)"
 _ECHO: Final = "RETURN $text AS text"
@@ -75,44 +85,60 @@ class BoltGraphMirror:
         Raises:
             ConfigurationError: the address is none.
         """
-        parts = urlsplit(url)
-        if parts.scheme not in SCHEMES or not parts.hostname or parts.username or parts.password:
-            raise ConfigurationError(
-                "EBBING_GRAPH_URL must be bolt://host:7687 or neo4j://host:7687; user and password are settings of"
-                " their own"
-            )
+        try:
+            parts = urlsplit(url)
+            is_usable = parts.scheme in SCHEMES and parts.hostname and parts.port != 0
+        except ValueError:  # its words repeat the address
+            raise ConfigurationError(_NO_ADDRESS) from None
+        if not is_usable or parts.username or parts.password:
+            raise ConfigurationError(_NO_ADDRESS)
         place = f"{parts.hostname}:{parts.port or 7687}/{database or ''}"
         self.name = f"bolt {blake2b(place.encode(), digest_size=6).hexdigest()}"
         self._url, self._database = url, database
         self._auth = (user, password) if user or password else None
         self._driver: Any = None
+        self._abandoned: Any = None
+        """The last driver that was too slow."""
         self._writes_values = False
         """Whether values are written into the statement here, since the server does not take them as they are."""
 
     async def put(self, place: GraphPlace, graph: OwnerGraph) -> None:
-        await _in_a_thread(partial(self._put, place, graph))
+        await self._in_a_thread(partial(self._put, place, graph))
 
     async def read(self, place: GraphPlace) -> OwnerGraph:
-        return await _in_a_thread(partial(self._read, place.partition))
+        return await self._in_a_thread(partial(self._read, place.partition))
 
     async def remove(self, partition: str) -> None:
-        await _in_a_thread(partial(self._run, _REMOVE, partition=partition))
+        await self._in_a_thread(partial(self._run, _REMOVE, partition=partition))
 
     async def clear(self, mark: str) -> None:
-        await _in_a_thread(partial(self._clear, mark))
+        await self._in_a_thread(partial(self._clear, mark))
 
     async def mark(self) -> str | None:
-        rows = await _in_a_thread(partial(self._run, _MARK))
+        rows = await self._in_a_thread(partial(self._run, _MARK))
         return str(rows[0]["mark"]) if len(rows) == 1 else None
 
     async def move_mark(self, old: str, new: str) -> bool:
-        rows = await _in_a_thread(partial(self._run, _MOVE_MARK, old=old, new=new))
+        rows = await self._in_a_thread(partial(self._run, _MOVE_MARK, old=old, new=new))
         return [row["moved"] for row in rows] == [1]
 
     async def aclose(self) -> None:
         driver, self._driver = self._driver, None
         if driver is not None:
-            await to_thread.run_sync(driver.close)
+            with move_on_after(_CONNECT_SECONDS):  # a server that stands still takes no farewell
+                await to_thread.run_sync(driver.close, abandon_on_cancel=True)
+
+    async def _in_a_thread(self, work: Callable[[], _Result]) -> _Result:
+        try:
+            with fail_after(_CALL_SECONDS):
+                return await to_thread.run_sync(work, abandon_on_cancel=True)
+        except TimeoutError as error:
+            # What is under way must change nothing later, when the graph may be another one.
+            self._abandoned = self._driver
+            await self.aclose()
+            raise GraphMirrorError(_SLOW) from error
+        except (Neo4jError, DriverError, OSError, ValueError) as error:
+            raise GraphMirrorError(_advice(error)) from error
 
     def _opened(self) -> Any:
         if self._driver is None:
@@ -153,6 +179,8 @@ class BoltGraphMirror:
         try:
             return _rows(driver, statement, values=values, database=self._database)
         except ServiceUnavailable:  # a connection of the pool that was lost: every statement can be repeated
+            if driver is self._abandoned:
+                raise
             return _rows(driver, statement, values=values, database=self._database)
 
     def _read(self, partition: str) -> OwnerGraph:
@@ -276,21 +304,23 @@ def _edge(values: Mapping[str, Any]) -> Edge:
 
 
 def _is_refused(error: Exception) -> bool:
-    texts: Iterable[str] = (str(getattr(error, "code", "")), str(error))
-    return isinstance(error, AuthError) or any("Unauthorized" in text or "WRONGPASS" in text for text in texts)
+    return isinstance(error, AuthError) or any(word in _words(error) for word in _REFUSED_WORDS)
 
 
-async def _in_a_thread(work: Callable[[], _Result]) -> _Result:
-    try:
-        with fail_after(_CALL_SECONDS):
-            return await to_thread.run_sync(work, abandon_on_cancel=True)
-    except TimeoutError as error:
-        raise GraphMirrorError("the graph server takes too long: look at its load") from error
-    except (Neo4jError, DriverError, OSError, ValueError) as error:
-        if _is_refused(error):
-            raise GraphMirrorError(_REFUSED) from error
-        if isinstance(error, DriverError | OSError):
-            raise GraphMirrorError(_UNREACHABLE) from error
-        code = getattr(error, "code", None) or type(error).__name__
-        # FalkorDB answers a wrong password with an unknown error, too.
-        raise GraphMirrorError(f"the graph server refuses ({code}): {_SETTINGS}") from error
+def _words(error: Exception) -> str:
+    """Return all that an error says; FalkorDB's own code is only in what the driver made nothing of."""
+    return f"{getattr(error, 'code', '')} {error} {getattr(error, 'metadata', '')}"
+
+
+def _advice(error: Exception) -> str:
+    """Return what to do about what the driver raised."""
+    if _is_refused(error):
+        return _REFUSED
+    if any(word in _words(error) for word in _FULL_WORDS):
+        return _FULL
+    if isinstance(error, UnfitServerError):
+        return _TOO_OLD
+    if isinstance(error, DriverError | OSError):
+        return _UNREACHABLE
+    code = getattr(error, "code", None) or type(error).__name__
+    return f"the graph server refuses ({code}): {_SETTINGS}"

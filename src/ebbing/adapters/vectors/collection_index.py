@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from ebbing.adapters.vectors.rooms import COLLECTION, collection_name, digest
 from ebbing.adapters.vectors.server_index import ServerIndex
+from ebbing.domain.errors import VectorIndexError
 from ebbing.ports.indexes.vector_index import VectorRoom
 
 
@@ -81,3 +83,16 @@ class CollectionIndex(ServerIndex, Generic[_Client]):
 def owner_key(room: VectorRoom) -> str:
     """Return the key under which the rows of an owner lie in a collection."""
     return digest(f"{room.tenant}\x1f{room.partition}")
+
+
+def check_version(server: str, version: str, *, least: tuple[int, int]) -> None:
+    """Refuse a server that is too old; one that does not name its version in numbers is taken to be new enough.
+
+    Raises:
+        VectorIndexError: it is.
+    """
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    if numbers and (int(numbers[1]), int(numbers[2])) < least:
+        raise VectorIndexError(
+            f"{server} {numbers[1]}.{numbers[2]} is too old: install version {least[0]}.{least[1]} or newer"
+        )

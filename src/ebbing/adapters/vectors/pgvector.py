@@ -6,6 +6,7 @@ rows are there, which is much faster than to grow it row by row.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,14 +20,18 @@ import numpy as np
 import psycopg
 from psycopg import errors, sql
 from psycopg.adapt import Dumper
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
 from ebbing.adapters.vectors.rooms import COLLECTION, collection_name, digest
 from ebbing.adapters.vectors.server_index import ServerIndex
-from ebbing.domain.errors import VectorIndexError
+from ebbing.domain.errors import ConfigurationError, VectorIndexError
 from ebbing.ports.indexes.vector_index import Seqs, VectorRoom, Vectors
 
+_DRIVER: Final = re.compile(r"^(postgresql|postgres)\+\w+:")
+"""SQLAlchemy names one in its addresses, which libpq does not read."""
+_PORTS: Final = re.compile(r"[\d,]*")
 _BATCH: Final = 1_000
 _CONNECT_SECONDS: Final = 3
 _LEAST_VERSION: Final = (0, 8)
@@ -46,8 +51,9 @@ _SESSION: Final = (
 )
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS {table} (tenant text NOT NULL, partition text NOT NULL, row bigint NOT NULL,"
-    " vector halfvec({dim}) NOT NULL, PRIMARY KEY (tenant, partition, row))"
+    " vector halfvec({dim}) NOT NULL, PRIMARY KEY (partition, row, tenant))"
 )
+"""The key begins with what a removal names. In an earlier version's tables it began with the tenant."""
 _UPSERT: Final = (
     "INSERT INTO {table} (tenant, partition, row, vector)"
     " SELECT %s, %s, seq, numbers FROM unnest(%b::bigint[], %b::halfvec[]) AS rows (seq, numbers)"
@@ -55,6 +61,7 @@ _UPSERT: Final = (
     " WHERE {table}.vector <> excluded.vector"
 )
 """A memory changes more often than its vector, and each vector that is written again grows the graph."""
+_DELETE: Final = "DELETE FROM {table} WHERE partition = %s AND (%s::bigint[] IS NULL OR row = ANY (%s))"
 _GRAPH: Final = (
     "CREATE INDEX CONCURRENTLY IF NOT EXISTS {graph} ON {table} USING hnsw (vector halfvec_ip_ops)"
     " WITH (m = 32, ef_construction = 200) WHERE tenant = {tenant} AND partition = {partition}"
@@ -74,6 +81,10 @@ _SEARCH: Final = (
 _TABLES: Final = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE %s"
 _SIZE: Final = "SELECT 'm=32' = ANY (reloptions), reltuples FROM pg_class WHERE oid = to_regclass(%s)"
 _DENIED: Final = (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege)
+_NO_ADDRESS: Final = (
+    "EBBING_VECTOR_INDEX_URL is no address that PostgreSQL's client can read: write"
+    " postgresql://user:password@host/database, with @ / % in a password as %40 %2F %25"
+)
 _REFUSED: Final = "PostgreSQL refuses the user: check EBBING_VECTOR_INDEX_URL and its rights"
 _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
@@ -102,8 +113,16 @@ class PgvectorIndex(ServerIndex):
     name = "pgvector"
 
     def __init__(self, url: str, *, collection: str = "ebbing") -> None:
-        """`url` is a libpq address, such as `postgresql://user:password@host/database`; connected at the first use."""
-        self._url, self._prefix = url, collection
+        """Connected at the first use.
+
+        Args:
+            url: such as `postgresql://user:password@host/database`; one with SQLAlchemy's driver is taken, too.
+            collection: how the names of the tables begin.
+
+        Raises:
+            ConfigurationError: the address is none.
+        """
+        self._url, self._prefix = _libpq_address(url), collection
         self._idle: deque[psycopg.Connection[Any]] = deque()
         self._seen: set[str] = set()
         """Tables that were seen to be there."""
@@ -136,7 +155,10 @@ class PgvectorIndex(ServerIndex):
         self._idle.append(connection)
 
     def _connect(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
+        try:
+            connection = psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
+        except psycopg.ProgrammingError:  # its words repeat the address
+            raise VectorIndexError(_NO_ADDRESS) from None
         try:
             version = _version(connection)
             if version is None:
@@ -180,9 +202,7 @@ class PgvectorIndex(ServerIndex):
     def _delete(self, partition: str, seqs: Seqs | None) -> None:
         with self._connection() as connection:
             for name in self._tables(connection):
-                statement = sql.SQL(
-                    "DELETE FROM {table} WHERE partition = %s AND (%s::bigint[] IS NULL OR row = ANY (%s))"
-                ).format(table=sql.Identifier(name))
+                statement = sql.SQL(_DELETE).format(table=sql.Identifier(name))
                 rows = None if seqs is None else seqs.tolist()
                 removed = connection.execute(statement, (partition, rows, rows)).rowcount
                 if removed:  # what was removed stays in the pages until they are cleaned
@@ -264,8 +284,10 @@ class PgvectorIndex(ServerIndex):
             raise VectorIndexError(
                 "the database has no pgvector 0.8: install it on the server, and check with CREATE EXTENSION vector"
             ) from error
-        except errors.DiskFull as error:
-            raise VectorIndexError("the disk of PostgreSQL is full: make room on the server") from error
+        except errors.DiskFull as error:  # so it says of its shared memory, too
+            raise VectorIndexError(
+                "the disk or the shared memory of PostgreSQL is full: make room on the server, then retry"
+            ) from error
         except psycopg.OperationalError as error:
             if "password" in str(error):  # of a connection that was not made there is no code
                 raise VectorIndexError(_REFUSED) from error
@@ -274,6 +296,28 @@ class PgvectorIndex(ServerIndex):
             ) from error
         except psycopg.Error as error:
             raise VectorIndexError(f"PostgreSQL refuses ({error.sqlstate or 'no code'}): check its log") from error
+
+
+def _libpq_address(url: str) -> str:
+    """Return an address as libpq takes it.
+
+    Raises:
+        ConfigurationError: libpq cannot read it, or takes a part of the password for something else.
+    """
+    address = _DRIVER.sub(r"\1:", url.strip())
+    try:
+        parts = conninfo_to_dict(address)
+    except psycopg.ProgrammingError:  # its words repeat the address
+        raise ConfigurationError(_NO_ADDRESS) from None
+    host = str(parts.get("host", ""))
+    database = str(parts.get("dbname", ""))
+    # libpq ends a password at the first @, and takes a / in it for the end of the host
+    is_torn = "@" in host or ("@" in database and database in address)
+    if "://" in address and is_torn:
+        raise ConfigurationError(_NO_ADDRESS)
+    if not _PORTS.fullmatch(str(parts.get("port", ""))):
+        raise ConfigurationError(_NO_ADDRESS)
+    return address
 
 
 def _version(connection: psycopg.Connection[Any]) -> tuple[int, ...] | None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 import httpx
 import numpy as np
 from qdrant_client import QdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
-from ebbing.adapters.vectors.collection_index import CollectionIndex, owner_key
+from ebbing.adapters.vectors.collection_index import CollectionIndex, check_version, owner_key
 from ebbing.domain.errors import VectorIndexError
 from ebbing.ports.indexes.vector_index import Seqs, VectorRoom, Vectors
 
@@ -25,6 +27,23 @@ _FIELDS: Final[dict[str, Any]] = {
     "row": models.PayloadSchemaType.INTEGER,
 }
 _ROW_BITS: Final = (1 << 64) - 1
+_LEAST_VERSION: Final = (1, 11)
+"""Of the server: tenants of a payload index; an older one takes the word for them, and does nothing."""
+_SLOW: Final = "Qdrant takes too long: look at its load, then retry"
+_FULL: Final = "Qdrant is full: make room on its disk, then retry"
+_BUSY: Final = "Qdrant gets too many requests: look at its load and its limits, then retry"
+_ADVICE: Final[Mapping[int | None, str]] = {
+    401: "Qdrant refuses the key: check EBBING_VECTOR_INDEX_API_KEY",
+    403: "Qdrant does not let this key do it: check EBBING_VECTOR_INDEX_API_KEY and its rights",
+    408: _SLOW,
+    429: _BUSY,
+    503: "Qdrant is not ready: look at its log, then retry",
+    504: _SLOW,
+    507: _FULL,
+}
+"""What to do, by the status of an answer."""
+_NO_SPACE: Final = b"No space left on device"
+"""In an answer with status 500: how earlier versions say that they are full."""
 
 
 class QdrantIndex(CollectionIndex[QdrantClient]):
@@ -34,7 +53,7 @@ class QdrantIndex(CollectionIndex[QdrantClient]):
 
     def __init__(self, connect: Callable[[], QdrantClient], *, collection: str = "ebbing") -> None:
         """`connect` is called at the first use, so that a server which is down fails no start."""
-        super().__init__(connect, collection=collection)
+        super().__init__(partial(_connected, connect), collection=collection)
 
     def _names(self) -> list[str]:
         return [item.name for item in self._opened().get_collections().collections]
@@ -97,13 +116,38 @@ class QdrantIndex(CollectionIndex[QdrantClient]):
         try:
             yield
         except UnexpectedResponse as error:
-            if error.status_code in {401, 403}:
-                raise VectorIndexError("Qdrant refuses the key: check EBBING_VECTOR_INDEX_API_KEY") from error
-            raise VectorIndexError(f"Qdrant answered {error.status_code}: check its log and its version") from error
-        except (ApiException, ResponseHandlingException, httpx.HTTPError, OSError) as error:
+            usual = f"Qdrant answered {error.status_code}: check its log and its version"
+            advice = _FULL if _NO_SPACE in error.content else _ADVICE.get(error.status_code, usual)
+            raise VectorIndexError(advice) from error
+        except QdrantException as error:  # it says when to come back
+            raise VectorIndexError(_BUSY) from error
+        except (ApiException, httpx.HTTPError, OSError) as error:
+            if _is_late(error):
+                raise VectorIndexError(_SLOW) from error
             raise VectorIndexError("Qdrant cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
-        except (ValueError, RuntimeError) as error:
+        except ValueError as error:  # its words may repeat the address
+            raise VectorIndexError(
+                f"Qdrant cannot do that ({type(error).__name__}): check EBBING_VECTOR_INDEX_URL and its version"
+            ) from None
+        except RuntimeError as error:
             raise VectorIndexError(f"Qdrant cannot do that ({type(error).__name__}): check its version") from error
+
+
+def _connected(connect: Callable[[], QdrantClient]) -> QdrantClient:
+    """Return a client whose server is new enough."""
+    client = connect()
+    try:
+        check_version("Qdrant", str(client.info().version), least=_LEAST_VERSION)
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
+def _is_late(error: Exception) -> bool:
+    """Whether a server that was reached did not answer in time."""
+    cause = error.source if isinstance(error, ResponseHandlingException) else error
+    return isinstance(cause, httpx.TimeoutException) and not isinstance(cause, httpx.ConnectTimeout)
 
 
 def _point_id(owner: str, row: int) -> str:

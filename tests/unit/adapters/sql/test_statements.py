@@ -20,7 +20,7 @@ from ebbing.adapters.sql.tables.session_tables import SESSION_TABLES
 from ebbing.domain.memory.feedback import Feedback, Signal
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.profile import ProfileEdit, Section
+from ebbing.domain.memory.profile import ProfileEdit, Section, Snapshot
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.memory_store import Erase, MemoryStore, Reindex, Revise
 from ebbing.ports.stores.usage_log import Returned
@@ -104,6 +104,8 @@ class TestStatements(StoreCase):
         assert store.outbox is not None
         await store.outbox.register("index")
         await store.profiles.edit(ADA, [ProfileEdit("home", Section.FACTS, "home", self.clock.now(), tea.id)])
+        portrait, now = await store.profiles.read(ADA), self.clock.now()
+        await store.profiles.keep(ADA, Snapshot(1, 1, now, now, 0), seen=portrait.revision)
         await store.set_mark(ADA, "merge", value=1)
         for deleted in (False, True):
             await store.shard(ADA, deleted=deleted)
@@ -160,6 +162,7 @@ class TestStatements(StoreCase):
         await store.profiles.read(ADA)
         page = await store.change_log.page(ADA)
         for change in page.changes:
+            await store.change_log.get(ADA, change.id)
             await store.change_log.records(ADA, change.id)
             await store.change_log.scope_of("default", change.id)
         await store.change_log.undoings(ADA)
