@@ -64,7 +64,7 @@ test-rounds: $(DEV_STAMP)  ## 10,000 rounds of two processes, 300 kills, and 50 
 test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of its repository
 	@EBBING_TEST_CLIENTS=required EBBING_TEST_MEM0_REPO="$(abspath $(MEM0))" $(PYTEST) -s tests/interfaces/http/test_mem0_integration.py
 
-test-stores: $(DEV_STAMP)  ## the stores and indexes on servers; EBBING_TEST_MILVUS, EBBING_TEST_QDRANT: addresses of yours
+test-stores: $(DEV_STAMP)  ## the stores and indexes on servers; EBBING_TEST_QDRANT: an address of yours
 	@$(PIP_INSTALL) --editable '.[stores-test]'
 	@OMP_NUM_THREADS=1 $(PYTEST) -m stores tests/acceptance/test_replicas.py
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py
@@ -74,7 +74,7 @@ test-replicas: $(DEV_STAMP)  ## three replicas on a PostgreSQL that is started h
 	@OMP_NUM_THREADS=1 EBBING_TEST_REPLICAS=full $(PYTEST) -s -m stores tests/acceptance/test_replicas.py
 
 test-relays: $(DEV_STAMP)  ## 50 kills while each vector index, and a graph server, follows: half an hour
-	@$(PIP_INSTALL) --editable '.[stores-test]' milvus
+	@$(PIP_INSTALL) --editable '.[stores-test]'
 	@RELAY_KILLS=50 OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py -s tests/acceptance/test_killed_relays.py
 	@RELAY_KILLS=50 OMP_NUM_THREADS=1 $(PYTEST) -s -m stores tests/acceptance/test_killed_graph_relays.py
 

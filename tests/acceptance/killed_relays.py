@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -227,3 +230,11 @@ def local_place(folder: Path, index: str, *, address: str = "") -> Place:
     """The settings of an index, and of an embedded store beside it."""
     url = {"vector_index_url": address or str(folder / "qdrant")} if index != "usearch" else {}
     return {"path": folder, "vector_index": index, "vector_index_path": folder / "vectors", **url}
+
+
+def doctor(place: Mapping[str, Any]) -> int:
+    """The exit status of `ebbing doctor --verify`."""
+    settings = {"EBBING_PATH": str(place["path"]), "EBBING_STORE": place.get("store", "sqlite")}
+    command = [sys.executable, "-m", "ebbing", "doctor", "--verify"]
+    environment = {**os.environ, **settings, "EBBING_EMBEDDER": "none"}
+    return subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False).returncode

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anyio import sleep
+from anyio import sleep, to_thread
 
 from ebbing import AsyncMemory
 from ebbing.people.graph_follower import JOB, GraphFollower
 from ebbing.wiring.build import build, load_settings
 from tests.acceptance.child_graph_writer import sentence
+from tests.acceptance.killed_relays import doctor
 from tests.graph_server import GraphServer, graph_server, needs_bolt, relations_on, skip_waiting_connection
+from tests.servers import emptied, needs
 
 KILLS = int(os.environ.get("RELAY_KILLS", "3"))
 """`make test-relays` asks for 50."""
@@ -62,11 +64,16 @@ async def shown(server: GraphServer, database: str, follower: GraphFollower) -> 
     raise AssertionError(f"the graph server does not catch up, and was started again {server.restarts} times")
 
 
-async def test_a_graph_whose_relay_is_killed_catches_up_and_lacks_nothing(server: GraphServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=needs("postgres"))])
+async def test_a_graph_whose_relay_is_killed_catches_up_and_lacks_nothing(
+    store: str, server: GraphServer, tmp_path: Path
+) -> None:
     drawn = random.Random(7)
     url, database = server.url, "kills"
     graph = {"graph_url": url, "graph_user": "falkordb", "graph_password": PASSWORD, "graph_database": database}
     settings = {"path": str(tmp_path), "embedder": "none", "reader": "off", **graph}
+    if store != "sqlite":
+        settings["store"] = emptied(store)
     acknowledged: list[int] = []
     behind = 0
     for _ in range(KILLS):
@@ -87,7 +94,8 @@ async def test_a_graph_whose_relay_is_killed_catches_up_and_lacks_nothing(server
             everything = await memory.get_all(user_id="ada", limit=1_000)
     memories = {item["memory"] for item in everything["results"]}
     assert {sentence(number).replace("My", "User's").rstrip(".") for number in acknowledged} <= memories
+    assert await to_thread.run_sync(doctor, settings) == 0
     print(
-        f"{KILLS} kills, {behind} with the server behind, {len(acknowledged)} people,"
+        f"over {store}: {KILLS} kills, {behind} with the server behind, {len(acknowledged)} people,"
         f" the server crashed {server.restarts} times"
     )

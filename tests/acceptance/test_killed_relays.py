@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
@@ -17,7 +15,7 @@ import numpy as np
 import pytest
 from anyio import to_thread
 
-from tests.acceptance.killed_relays import Rounds, local_place, opened
+from tests.acceptance.killed_relays import Rounds, doctor, local_place, opened
 from tests.servers import emptied, needs
 
 KILLS = int(os.environ.get("RELAY_KILLS", "3"))
@@ -117,11 +115,3 @@ async def test_no_test_after_it_meets_the_local_client_of_a_relay(tmp_path: Path
     async with opened(local_place(tmp_path, "qdrant")):
         assert package.QdrantClient is not usual
     assert package.QdrantClient is usual
-
-
-def doctor(place: dict[str, Any]) -> int:
-    """The exit status of `ebbing doctor --verify`."""
-    settings = {"EBBING_PATH": str(place["path"]), "EBBING_STORE": place.get("store", "sqlite")}
-    command = [sys.executable, "-m", "ebbing", "doctor", "--verify"]
-    environment = {**os.environ, **settings, "EBBING_EMBEDDER": "none"}
-    return subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
