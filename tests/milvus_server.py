@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, Final
 
 import pytest
@@ -48,16 +48,33 @@ class MilvusServer:
 @contextmanager
 def milvus_server() -> Iterator[MilvusServer]:
     """A Milvus whose callers have to say who they are."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, started(Path(folder), asks=True) as server:
+        url = f"http://127.0.0.1:{server.listen_port}"
+        yield MilvusServer(url, int(server.listen_port), Path(folder, "configs", "milvus.yaml"))
+
+
+@contextmanager
+def open_milvus() -> Iterator[str]:
+    """The address of a Milvus whose callers may do everything."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, started(Path(folder)) as server:
+        yield f"http://127.0.0.1:{server.listen_port}"
+
+
+@contextmanager
+def started(folder: Path, *, asks: bool = False) -> Iterator[Any]:
+    """A Milvus, the only one of this machine: another would want some of its ports, so whoever comes next waits."""
+    import fcntl
+
     from milvus import MilvusServer as Server
 
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with Path(gettempdir(), "ebbing-test-milvus.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         server = Server()
-        server.set_base_dir(folder)
+        server.set_base_dir(str(folder))
         server.listen_port = free_port()
-        server.config.set("authorization_enabled", True)
-        server.start()
+        server.config.set("authorization_enabled", asks)
         try:
-            url = f"http://127.0.0.1:{server.listen_port}"
-            yield MilvusServer(url, int(server.listen_port), Path(folder, "configs", "milvus.yaml"))
+            server.start()
+            yield server
         finally:
             server.stop()

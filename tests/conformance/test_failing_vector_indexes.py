@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -15,7 +14,7 @@ from typing import Any
 import anyio
 import numpy as np
 import pytest
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL
 
 from ebbing.domain.errors import VectorIndexError
 from ebbing.ports.indexes.vector_index import VectorIndex, VectorRoom, Vectors
@@ -32,7 +31,6 @@ ROOM = VectorRoom("default", "1", "model", 4)
 ROWS, VECTORS = np.array([1, 2]), np.eye(4, dtype=np.float32)[:2]
 NO_SPACE = "No space left on device: WAL buffer size exceeds available disk space"
 """How an earlier Qdrant says that its disk is full."""
-MILVUS = os.environ.get("EBBING_TEST_MILVUS")
 
 
 async def refused(index: VectorIndex) -> str:
@@ -255,22 +253,6 @@ class TestQdrant:
             assert server.paths.count("/") == 1
 
 
-@pytest.mark.skipif(not MILVUS, reason="set EBBING_TEST_MILVUS to a server's address")
-class TestMilvus:
-    def index(self, port: int) -> VectorIndex:
-        from ebbing.adapters.vectors.milvus import MilvusIndex
-
-        return MilvusIndex(f"http://127.0.0.1:{port}", token=f"ada:{PASSWORD}")
-
-    async def test_a_server_of_an_older_version(self) -> None:
-        port = make_url(str(MILVUS)).port or 19_530
-        with line_to(port, (b"2.3.5", b"2.2.5")) as line:
-            assert "Milvus 2.2 is too old: install version 2.3 or newer" in await refused(self.index(line.port))
-
-    async def test_a_port_where_nobody_listens(self) -> None:
-        assert "cannot be reached or refuses" in await refused(self.index(9))
-
-
 @needs_milvus
 class TestMilvusWithUsers:
     @pytest.fixture(scope="class")
@@ -295,6 +277,15 @@ class TestMilvusWithUsers:
         index = MilvusIndex(f"http://127.0.0.1:{port or server.port}", token=token, collection="failing")
         yield index
         await index.aclose()
+
+    async def test_a_server_of_an_older_version(self, server: MilvusServer) -> None:
+        with line_to(server.port, (b"2.3.5", b"2.2.5")) as line:
+            async with self.opened(server, ROOT, port=line.port) as index:
+                assert "Milvus 2.2 is too old: install version 2.3 or newer" in await refused(index)
+
+    async def test_a_port_where_nobody_listens(self, server: MilvusServer) -> None:
+        async with self.opened(server, ROOT, port=9) as index:
+            assert "cannot be reached or refuses" in await refused(index)
 
     @pytest.mark.parametrize("token", ["", f"root:{PASSWORD}", f"nobody:{PASSWORD}", PASSWORD])
     async def test_a_token_that_is_wrong(self, server: MilvusServer, token: str) -> None:

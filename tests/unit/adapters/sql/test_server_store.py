@@ -17,6 +17,7 @@ from ebbing.adapters.sql import SqlMemoryStore
 from ebbing.adapters.sql.connection.addresses import address_of, with_driver
 from ebbing.adapters.sql.connection.dialects import end_turn, take_turn
 from ebbing.adapters.sql.connection.schema import LAYOUTS, VERSION_TABLE, migrate, open_schema, server_and_layout
+from ebbing.adapters.sql.moving.new_store import NewSqlStore
 from ebbing.adapters.sql.tables.owner_tables import METADATA
 from ebbing.domain.errors import ConfigurationError, ConflictError, InvalidInputError, SchemaError, StoreError
 from ebbing.domain.memory.history import Event
@@ -222,6 +223,16 @@ def make_first_layout(address: str) -> None:
     with blocking(address) as db:
         columns = "tenant, owner, kind, name, generation, erased_generation, last_seq, last_change"
         db.execute(text(f"INSERT INTO owner ({columns}) VALUES ('t', 'digest', 'user', 'ada', 7, 0, 0, 0)"))
+
+
+def test_a_move_that_was_stopped_while_its_tables_were_made_goes_on(database: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ebbing.adapters.sql.connection.schema.LAYOUTS", ("0001",))
+        open_schema(address_of(database))
+    store = NewSqlStore.make(database)
+    assert store is not None
+    store.close()
+    assert server_and_layout(address_of(database))[1] == LAYOUTS[-1]
 
 
 def test_an_older_layout_is_refused_with_the_command_that_mends_it(database: str) -> None:

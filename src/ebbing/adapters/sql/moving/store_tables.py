@@ -67,10 +67,10 @@ class SqlStoreTables:
             return int(db.execute(select(func.count()).select_from(MOVED[table])).scalar_one())
 
     def is_empty(self) -> bool:
-        """Whether no table that is moved has a row; an older layout may lack some."""
+        """Whether no table that is moved has a row; an older layout may lack some, and columns of others."""
         with self.connected() as db:
             present = [table for name, table in MOVED.items() if inspect(db).has_table(name)]
-            return all(db.execute(select(table).limit(1)).first() is None for table in present)
+            return all(db.execute(select(literal(1)).select_from(table).limit(1)).first() is None for table in present)
 
     def pages(self, table: str, *, after: Key | None = None) -> Generator[Page]:
         source = MOVED[table]
