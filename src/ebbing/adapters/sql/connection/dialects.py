@@ -1,4 +1,4 @@
-"""Where PostgreSQL, MariaDB and MySQL differ: the only module that asks which of them it is."""
+"""Where PostgreSQL, MariaDB and MySQL differ; only row security, which PostgreSQL alone has, asks for it elsewhere."""
 
 from __future__ import annotations
 
