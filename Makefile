@@ -75,8 +75,8 @@ test-replicas: $(DEV_STAMP)  ## three replicas on a PostgreSQL that is started h
 
 test-relays: $(DEV_STAMP)  ## 50 kills while each vector index, and a graph server, follows: half an hour
 	@$(PIP_INSTALL) --editable '.[stores-test]'
-	@RELAY_KILLS=50 OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py -s tests/acceptance/test_killed_relays.py
-	@RELAY_KILLS=50 OMP_NUM_THREADS=1 $(PYTEST) -s -m stores tests/acceptance/test_killed_graph_relays.py
+	@RELAY_KILLS=50 OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py -s \
+		tests/acceptance/test_killed_relays.py tests/acceptance/test_killed_graph_relays.py
 
 test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, with the frameworks, in an environment of their own
 	@echo "Two minutes on two cores." >&2
