@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.privacy.guarding.off_record import Request, off_record_request, request_by_rules
+from ebbing.privacy.guarding.off_record import OPEN, Request, off_record_request, request_by_rules
 from ebbing.privacy.guarding.off_record_wording import MAX_READ, asking, clauses_of, tokens_of
 
 REPOSITORY = Path(__file__).parents[3]
@@ -142,3 +143,22 @@ def test_of_a_very_long_text_both_ends_are_read() -> None:
     assert asking(f"{request}. {filler}").probability > 0.5
     assert asking(f"{filler}. {request}").probability > 0.5
     assert asking(filler).probability < 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wa5ace58d9c w98ce3df6f7 w6d17e2093f w3366be6400 w1b81b661bb wf89f1cb09c w7066f982af wc3c924df36 wb09958b36e"
+        " w97d793b9db wf61165bd76 w585cde65c8",
+        "w1da249cdb0 wccf83cf984 w874ca05708 wf29c3907e1 w3d97cd899 w333261bdc w982099be0c w822784b290 wf8583772f1"
+        " w65586838b6 w229269d0ed wd92e193de4",
+    ],
+)
+def test_ids_ask_for_nothing(text: str) -> None:
+    assert off_record_request(text) is None
+
+
+@given(st.lists(st.uuids(), min_size=1, max_size=9))
+def test_no_list_of_ids_asks_for_anything(ids: list[UUID]) -> None:
+    assert off_record_request(" ".join(map(str, ids))) is None
+    assert asking(" ".join(each.hex for each in ids)).probability < OPEN

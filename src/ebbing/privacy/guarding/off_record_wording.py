@@ -32,6 +32,8 @@ _LONGEST_PIECE: Final = 4
 CLAUSE: Final = re.compile(r"[.!?。！？\n,，;；:：—…()（）~～]+| [-–] |(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])")
 _TOKEN: Final = re.compile(r"[\u3400-\u9fff]|[a-z]+|\d+")
 _APOSTROPHE: Final = re.compile(r"['’‘`]")
+_ID: Final = re.compile(r"(?<![a-z\d])(?=[a-z\d-]*\d[a-z\d-]*\d)(?=[a-z\d-]*[a-z])[a-z\d-]{8,}")
+"""A key, a checksum, a name that a machine gave: its pieces look like words, and are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +95,8 @@ def clauses_of(text: str) -> Iterator[Clause]:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return the words of a text in lower case, without apostrophes, and each Chinese character by itself."""
-    return _TOKEN.findall(_APOSTROPHE.sub("", text.lower()))
+    """Return the words of a text in lower case, without apostrophes and ids, and each Chinese character by itself."""
+    return _TOKEN.findall(_ID.sub(" ", _APOSTROPHE.sub("", text.lower())))
 
 
 def pieces_of(tokens: Sequence[str]) -> NDArray[np.int64]:
