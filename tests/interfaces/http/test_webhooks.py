@@ -54,14 +54,14 @@ async def test_what_happens_is_told_signed_and_without_anybodys_words(tmp_path: 
     box = Letterbox()
     async with memory_with(box, tmp_path) as memory:
         hook = await memory.webhooks.create(HOOK, topics=["memory.added", "memory.deleted"])
-        [added] = (await memory.add("green tea", user_id="emma", infer=False))["results"]
-        await memory.update(added["id"], "black tea")
+        [added] = (await memory.add("green-tea leaves", user_id="emma", infer=False))["results"]
+        await memory.update(added["id"], "black-tea leaves")
         await memory.delete(added["id"])
         await memory.jobs.run_worker(until_idle=True)
         events = [json.loads(body) for _, body, _ in box.sent]
         assert sorted(event["type"] for event in events) == ["memory.added", "memory.deleted"]
         assert all(event["data"] == {"user_id": "emma", "memory_ids": [added["id"]]} for event in events)
-        assert "tea" not in str(box.sent)
+        assert "tea leaves" not in str(box.sent)
         for url, body, headers in box.sent:
             assert url == HOOK
             said = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
