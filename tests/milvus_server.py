@@ -48,7 +48,7 @@ class MilvusServer:
 @contextmanager
 def milvus_server() -> Iterator[MilvusServer]:
     """A Milvus whose callers have to say who they are."""
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, started(Path(folder), asks=True) as server:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, running_milvus(Path(folder), asks=True) as server:
         url = f"http://127.0.0.1:{server.listen_port}"
         yield MilvusServer(url, int(server.listen_port), Path(folder, "configs", "milvus.yaml"))
 
@@ -56,12 +56,12 @@ def milvus_server() -> Iterator[MilvusServer]:
 @contextmanager
 def open_milvus() -> Iterator[str]:
     """The address of a Milvus whose callers may do everything."""
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, started(Path(folder)) as server:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, running_milvus(Path(folder)) as server:
         yield f"http://127.0.0.1:{server.listen_port}"
 
 
 @contextmanager
-def started(folder: Path, *, asks: bool = False) -> Iterator[Any]:
+def running_milvus(folder: Path, *, asks: bool = False) -> Iterator[Any]:
     """A Milvus, the only one of this machine: another would want some of its ports, so whoever comes next waits."""
     import fcntl
 

@@ -16,7 +16,7 @@ import pytest
 from anyio import to_thread
 
 from tests.acceptance.killed_relays import Rounds, doctor, local_place, opened
-from tests.milvus_server import started
+from tests.milvus_server import running_milvus
 from tests.servers import emptied, needs
 
 KILLS = int(os.environ.get("RELAY_KILLS", "3"))
@@ -57,7 +57,7 @@ class _Addresses(dict[str, str]):
             self._stack.callback(server.cleanup)
             self[name] = server.get_uri()
         else:
-            self._milvus = self._stack.enter_context(started(folder))
+            self._milvus = self._stack.enter_context(running_milvus(folder))
             self[name] = f"http://127.0.0.1:{self._milvus.listen_port}"
         return self[name]
 

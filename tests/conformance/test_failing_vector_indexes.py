@@ -233,9 +233,9 @@ class TestQdrant:
         async with self.opened(server) as index:
             if is_connected:
                 await index.upsert(ROOM, ROWS, vectors=VECTORS)
-            server.may_answer.clear()
+            server.released.clear()
             assert "Qdrant takes too long: look at its load, then retry" in await refusal_of(index)
-            server.may_answer.set()
+            server.released.set()
             assert await index.count(ROOM) == 0
 
     async def test_a_server_of_an_older_version_is_told_nothing_and_well_again_with_a_newer_one(
