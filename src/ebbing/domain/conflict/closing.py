@@ -27,6 +27,7 @@ DOUBTED_SUBJECT: Final = "it does not say whom it is about"
 _OF_ONESELF: Final = frozenset({"job", "employer", "position", "workplace"})
 """Attributes of the person alone; what else a memory of them tells stays true when their value changes."""
 DOUBTED_REST: Final = "it would end more than what it speaks of"
+DOUBTED_NAME: Final = "what somebody does changes nothing of what they are called"
 DOUBTED_HARM: Final = "it does not name what must be taken care of"
 
 
@@ -43,11 +44,23 @@ def doubt(new: Claim, old: Claim) -> str | None:
         if new.value == _NO and old.about.safety and not _names(old.about.safety, new):
             return DOUBTED_HARM
         return DOUBTED_REST if _tells_of_a_family(old) and not new.about.family else None
+    if _tells_a_name(old) and not (_ends_attribute(new, old) or _ends_whole(new, old)):
+        return DOUBTED_NAME
     if old.about.safety and not (_ends_state(new, old) or _resumes(new, old) or _names(old.about.safety, new)):
         return DOUBTED_HARM
     if not any(ground(new, old) for ground in _GROUNDS):
         return "nothing but a name or a time in common"
     return None
+
+
+def _tells_a_name(old: Claim) -> bool:
+    """Return whether a memory tells what somebody is called: a name in common is no matter in common."""
+    return (old.attribute or "").rpartition(".")[2] == "name"
+
+
+def _ends_whole(new: Claim, old: Claim) -> bool:
+    """Return whether the subject itself is gone, and no job or other matter of theirs: "Rex ran away"."""
+    return new.subject == old.subject and not any(end.attributes for end in new.ends)
 
 
 def _same_subject(new: Claim, old: Claim) -> bool:

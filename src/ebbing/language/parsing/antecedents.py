@@ -41,7 +41,10 @@ _AS_WHAT: Final = re.compile(
     r"(?:\b(?:am|is|are|was|were|be|became|become|as)|['’](?:m|s|re)) (?:an?|the) (?:[\w-]+ ){0,2}$"
 )
 """What stands before a noun that says what somebody is, and names nobody else."""
-_PAIRS: Final = re.compile(r"(?i)(?:s|children|family|folks|people|in-laws)$|爸妈|父母|公婆|家人|孩子们|双胞胎|[俩们]")
+_PAIRS: Final = re.compile(
+    r"^(?=[a-z]).*(?:[^siu]s|kids|children|family|folks|people)$|爸妈|父母|公婆|家人|孩子们|双胞胎|[俩们]"
+)
+"""More than one: a plural, and no name or singular that ends alike ("Chris", "boss", "missus", "sis")."""
 _WOMEN_ZH: Final = re.compile(
     r"[妈母姐妹娘姑姨婶嫂妻]|奶奶|外婆|婆婆|姥姥|老婆|太太|媳妇|女儿|闺女|女友|女朋友|孙女|外甥女|闺蜜"
 )
@@ -99,7 +102,10 @@ def means_one(
 def _called(text: str, pack: Pack) -> list[tuple[int, frozenset[str]]]:
     relations = pack.tables["relations"]
     if pack.language == "zh":
-        kin = [(match.start(), frozenset({_relation(match.group(), relations)})) for match in _kin(pack).finditer(text)]
+        kin = [
+            (match.start(), frozenset({_relation(match["kin"], relations), match["name"]} - {None}))
+            for match in _kin(pack).finditer(text)
+        ]
         return kin + [(match.start(), frozenset({match.group()})) for match in _NAME_ZH.finditer(text)]
     called = []
     for match in _kin(pack).finditer(text):
@@ -113,8 +119,13 @@ def _called(text: str, pack: Pack) -> list[tuple[int, frozenset[str]]]:
 @lru_cache(maxsize=4)
 def _kin_words(pattern: str, language: str) -> re.Pattern[str]:
     if language == "zh":
-        return re.compile(pattern)
-    return re.compile(rf"\b(?i:(?P<kin>{pattern}|{_ROLES_EN}))(?i:'s|s)?\b(?: (?P<name>[A-Z][a-zà-ÿ]+))?")
+        return re.compile(
+            rf"(?P<kin>{pattern})(?:的?(?:名字|小名|大名)?(?:叫做?|是)(?P<name>[\u4e00-\u9fff]{{2,3}}?)(?=$|[,，。!！\s]))?"
+        )
+    return re.compile(
+        rf"\b(?i:(?P<kin>{pattern}|{_ROLES_EN}))(?i:'s|s)?\b(?!-)"
+        r"(?:(?:(?:,? (?:(?:who )?(?:is|was) )?(?:called|named)| name is| is|,)?) (?P<name>[A-Z][a-zà-ÿ]+))?"
+    )
 
 
 def _kin(pack: Pack) -> re.Pattern[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from ebbing.language.patterns.pattern_compiler import filled
@@ -19,6 +20,12 @@ from ebbing.language.text.statement import Sentence, Speaker, Statement, people_
 _MAX_CLAUSES: Final = 24
 _PET: Final = re.compile(r"[猫狗犬鸟兔龟鱼]|仓鼠|鹦鹉|宠物|柯基|布偶|金毛|三花|玄凤")
 _OF_WOMEN: Final = re.compile(r"[妈母姐妹娘姑姨婶嫂妻]|奶奶|外婆|婆婆|姥姥|老婆|太太|媳妇|女儿|闺女|女友|女朋友|孙女")
+_NAME: Final = r"[\u4e00-\u9fff]{2,3}|[A-Z][a-z]+"
+_FIRST_NAME: Final = re.compile(rf"^叫做?(?P<name>{_NAME})$")
+_SAYS_OF: Final = (
+    r"\s?(?:[是有在对也都还最今现去来要会能不没喜爱怕吃喝住做养属很特超真平每上明昨前刚已快考学得生发查确离结退]|$)"
+)
+"""What may stand behind a name that is a subject."""
 _OF_MEN: Final = re.compile(r"[爸父哥弟爷叔舅伯夫]|外公|公公|老公|先生|儿子|男友|男朋友|孙子")
 
 
@@ -64,6 +71,7 @@ class ChineseReader:
         self._gates = pack.gates
         self._relations = pack.tables["relations"]
         self._rewrites = pack.rewrites
+        self._named_kin = re.compile(rf"(?:{pack.words['kin'].pattern})(?P<name>{_NAME})$")
         script = pack.tables["script"]
         self._fold = str.maketrans(script["traditional"], script["simplified"])
 
@@ -84,8 +92,9 @@ class ChineseReader:
             asked_for = False
             if piece.apart:
                 carried = None
-            elsewhere = elsewhere or self._is_of_a_third(piece)
-            statement = self._statement(piece, _Context(speaker, [*people, *statements], carried, elsewhere))
+            spoken_of = [*people, *statements]
+            elsewhere = elsewhere or (self._called(piece, spoken_of) is None and self._is_of_a_third(piece))
+            statement = self._statement(piece, _Context(speaker, spoken_of, carried, elsewhere))
             if statement is None:
                 corrects = corrects or self._says_it_was_wrong(piece)
                 carried = _blank(speaker) if self._words["me_again"].match(piece.folded) else carried
@@ -149,7 +158,8 @@ class ChineseReader:
             return None
         if self._words["adds"].match(piece.folded):
             return replace(self._bare(piece, hearing.speaker, who="clause"), adds=True)
-        if hearing.elsewhere and not self._words["own_words"].search(piece.folded):
+        is_known = self._called(piece, hearing.people) is not None
+        if hearing.elsewhere and not is_known and not self._words["own_words"].search(piece.folded):
             return replace(_blank(hearing.speaker), who="clause", text=piece.original)
         statement = self._about(piece, hearing)
         mentioned = self._mentioned(statement, piece, speaker=hearing.speaker)
@@ -217,7 +227,21 @@ class ChineseReader:
         if own is not None:
             company = self._retold(piece.cut(*own.span("company")).original, speaker) if own["company"] else ""
             return self._predicate(_blank(speaker, company), piece, match=own, speaker=speaker)
+        called = self._called(piece, hearing.people)
+        if called is not None:
+            person, name = called
+            return self._predicate(person, piece.cut(len(name)), match=None, speaker=speaker)
         return self._unspoken(piece, hearing)
+
+    def _called(self, piece: _Piece, spoken_of: Sequence[Statement]) -> tuple[Statement, str] | None:
+        """Whom of the speaker's people the name at the head of a clause means, and that name: 小美对花生过敏."""
+        for person in reversed(people_of(spoken_of)):
+            match = _FIRST_NAME.search(person.predicate) or self._named_kin.search(person.subject)
+            if match is not None and _begins_with(match["name"]).match(piece.folded):
+                name = match["name"]
+                subject = person.subject if person.subject.endswith(name) else f"{person.subject}{name}"
+                return replace(person, subject=subject, owner=f"{subject}的", lead="", pronoun=""), name
+        return None
 
     def _owned(self, piece: _Piece) -> _Piece:
         """The address is the speaker's: 地址改成… reads 我的地址改成…."""
@@ -352,6 +376,11 @@ def _meant(pronoun: str, people: Sequence[Statement]) -> Statement | None:
         if is_pet or unfit.search(relation) is None:
             return person
     return None
+
+
+@lru_cache(maxsize=256)
+def _begins_with(name: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(name)}(?={_SAYS_OF})")
 
 
 def _blank(speaker: Speaker, described: str = "") -> Statement:

@@ -65,9 +65,11 @@ class EnglishReader:
     def plain(self, text: str) -> str:
         """Contractions written out, common misspellings mended, `I` in capitals."""
         written = self._tables["contractions"]  # "İ" matches "i" but is not one in lower case
+        text = self._words["has_got"].sub(r"\g<who>\g<also> has", text)
         text = self._short.sub(lambda short: written.get(short.group().lower(), short.group()), text)
         text = rewritten(text, self._rewrites["sentence"])
-        text = self._words["is_short"].sub(r"\g<who> is", text)
+        for short in ("is_short", "name_is_short"):
+            text = self._words[short].sub(r"\g<who> is", text)
         text = self._words["who_is"].sub(r"\g<who> \g<what>; \g<who> ", text)
         return _SPACES.sub(" ", self._words["as_a"].sub(r"I am \g<what>; ", text)).strip()
 
@@ -219,7 +221,7 @@ class EnglishReader:
                     return item
             elif pronoun == "they" or item.subject.endswith(f" {phrase}"):
                 return item
-            elif item.predicate == f"am called {phrase}":
+            elif item.predicate in {f"am called {phrase}", f"am {phrase}"}:
                 named = f"{item.subject} {phrase}"
                 return replace(item, subject=named, owner=f"{named}'s")
         return None

@@ -35,6 +35,17 @@ _OF_ANOTHER: Final = {
     "zh": re.compile(r"(?<![吉其])[他她它]|[那这][只个位条家]"),
 }
 _ADDRESSED: Final = {"en": re.compile(r"(?i)\byou(?:r|rs)?\b"), "zh": re.compile(r"[你您]")}
+_NAMED: Final = {
+    "en": re.compile(
+        r"\b(?:(?:[Ww]hat|[Hh]ow) about|[Dd]oes|[Dd]id|[Ii]s|[Ww]as|[Hh]as|[Cc]an|[Cc]ould|[Ww]ill|[Ww]ould) "
+        r"(?!I\b)(?P<name>[A-Z][a-z]+)\b|\b(?P<owner>[A-Z][a-z]+)['’]s (?=[a-z])"
+    ),
+    "zh": re.compile(
+        r"^(?:那|对了|话说|所以|哦|嗯)?[,，]?(?P<name>([\u4e00-\u9fff])\2|[小老阿][\u4e00-\u9fff]|[A-Z][a-z]+)"
+        r"(?=[喜爱有对是在多几怎能会想吃喝住做养的叫姓怕讨平今现])(?!天天|常常|平平|刚刚|好好|小时|小孩|老家|老板|阿姨)"
+    ),
+}
+"""Somebody with a name whom a question is about: "does Rosie …?", 朵朵喜欢…."""
 _NUMBER: Final = re.compile(
     r"(?i)\s*(?:about |around |nearly |just |only |like )*(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten"
     r"|eleven|twelve|a dozen|twenty)\b"
@@ -48,6 +59,7 @@ _WANTS_NUMBER: Final = re.compile(
     r"|几|多[少大久远高重长]|什么时候|哪[天年月]|生日|年龄|身高|体重|预算|工资|房租|有没有|[养有]"
 )
 """A question of which the answer may be a number, or begin with one."""
+_PETS_ZH: Final = re.compile(r"[猫狗犬鸟兔龟鱼]|仓鼠|鹦鹉|宠物")
 _WANTS_NO_NUMBER: Final = re.compile(r"(?i)allerg|intoleran|diet|avoid|过敏|忌口|不吃|不能吃")
 
 
@@ -70,7 +82,8 @@ def the_question(message: str, pack: Pack) -> Question | None:
     if len(_asking_parts(text, pack.language)) > 1:
         return None
     before = "" if _ADDRESSED[pack.language].search(text) else " ".join(earlier.text for earlier in spoken[: asking[0]])
-    return Question(text, _other(f"{before} {text}", pack))
+    other = _other(f"{before} {text}", pack, has_pets=False) or _other(text, pack)
+    return Question(text, _named(text, pack) or other)
 
 
 def is_of_another(question: Question, whole: str, *, named: str, pack: Pack) -> bool:
@@ -79,7 +92,13 @@ def is_of_another(question: Question, whole: str, *, named: str, pack: Pack) -> 
     `named` are the words of the question that the completed sentence takes up.
     """
     other = question.of_another
-    return bool(other) and other not in named and other not in whole and not _other(whole, pack)
+    is_told = other in named or other in whole or _other(whole, pack, has_pets=False)
+    return bool(other) and not is_told
+
+
+def is_of_others_alone(question: Question, pack: Pack) -> bool:
+    """Whether a question is about somebody else, and does not speak to the person who is asked."""
+    return bool(question.of_another) and _ADDRESSED[pack.language].search(question.text) is None
 
 
 def has_form(answer: str, question: str) -> bool:
@@ -111,7 +130,16 @@ def _whole_words(pattern: str, language: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{pattern})(?:'s|s)?\b" if language == "en" else pattern, re.IGNORECASE)
 
 
-def _other(text: str, pack: Pack) -> str:
-    """The last word in a text for somebody else."""
-    matches = others_in(text, pack)
-    return max(matches, key=lambda match: match.start()).group() if matches else ""
+def _named(question: str, pack: Pack) -> str:
+    match = _NAMED[pack.language].search(question)
+    return next(filter(None, match.groupdict().values())) if match else ""
+
+
+def _other(text: str, pack: Pack, *, has_pets: bool = True) -> str:
+    """The last word in a text for somebody else; without pets, which may be the answer itself."""
+    words = [match for match in others_in(text, pack) if has_pets or not _is_pet(match.group(), pack)]
+    return max(words, key=lambda match: match.start()).group() if words else ""
+
+
+def _is_pet(word: str, pack: Pack) -> bool:
+    return _PETS_ZH.search(word) is not None or ("pet" in pack.words and pack.words["pet"].fullmatch(word) is not None)

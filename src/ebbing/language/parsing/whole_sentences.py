@@ -14,7 +14,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from ebbing.language.parsing.questions import LAST_ASKED, Question, has_form, is_of_another, the_question
+from ebbing.language.parsing.questions import (
+    LAST_ASKED,
+    Question,
+    has_form,
+    is_of_another,
+    is_of_others_alone,
+    the_question,
+)
 from ebbing.language.parsing.third_person import bare_verb
 from ebbing.language.patterns.rule_pack import Pack, Reply
 from ebbing.language.text.sentences import GAP, sentences
@@ -190,6 +197,8 @@ def _is_a_fragment(answer: Sentence, *, before: str, pack: Pack) -> bool:
     if about is not None and about.search(asking[-1]) is not None:
         return True
     question = the_question(before, pack)
+    if question is not None and is_of_others_alone(question, pack):
+        return True
     return not has_form(answer.text, question.text if question else "")
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.language.dates.resolve import absolute
+from ebbing.language.text.analyzer import query_terms
 from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
@@ -33,8 +34,8 @@ _WIDTHS: Final = (300, 150, 80, 40)
 """Characters that a memory gets: fewer where the budget has no room for more …"""
 _MIN_WIDTH: Final = 150
 """… but no fewer beside others: what is cut shorter says nothing, and takes the room of one that is short."""
-_RETOLD: Final = 0.8
-"""Length of a memory, by that of its message, from which it says about as much."""
+_RETOLD: Final = 0.9
+"""Share of the words of a message that memories have to hold, to say as much: of nine words none may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +149,27 @@ def is_told_by(message: MemoryRecord, memories: Sequence[MemoryRecord]) -> bool:
     sources = set(message.provenance.source_ids)
     if not message.is_verbatim or not sources:
         return False
-    covered: set[int] = set()
-    retold = 0
-    for memory in memories:
-        span = memory.provenance.source_text or ""
-        first = message.content.find(span)
-        if span and first >= 0 and not sources.isdisjoint(memory.provenance.source_ids):
-            covered.update(range(first, first + len(span)))
-            retold += len(memory.content)
-    return min(retold, len(covered)) >= _RETOLD * len(message.content)
+    read = [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
+    read = [memory for memory in read if (memory.provenance.source_text or "\0") in message.content]
+    return bool(read) and _hold_the_words(read, message)
 
 
 def _says_as_much(record: MemoryRecord, message: MemoryRecord) -> bool:
     """Whether a memory holds about all of its message, or the message is too long for a line."""
-    size = len(message.content)
-    return size > _WIDTHS[0] or len(record.content) >= _RETOLD * size
+    return len(message.content) > _WIDTHS[0] or _hold_the_words([record], message)
+
+
+def _hold_the_words(memories: Sequence[MemoryRecord], message: MemoryRecord) -> bool:
+    """Whether memories hold every figure of a message and nearly all of its words, in Chinese its characters."""
+    words = _words_of(message.content)
+    remembered = {word for memory in memories for word in _words_of(memory.content)}
+    missing = words - remembered
+    has_all_figures = not any(word[:1].isdigit() for word in missing)
+    return has_all_figures and len(words) - len(missing) >= _RETOLD * len(words)
+
+
+def _words_of(text: str) -> set[str]:
+    return {term for term in query_terms(text) if term.isascii() or len(term) == 1}
 
 
 def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> str:

@@ -96,6 +96,8 @@ _DANGLING: Final = {
 }
 _ELDER: Final = re.compile(r"[爸妈爹娘爷奶姥哥姐弟妹姨姑舅叔伯婶嫂岳]|外公|外婆|公公|婆婆|丈母|阿[公婆嬷]")
 """Who is called so by a whole family: 姐姐 may be the speaker's child, 奶奶 the listener's."""
+_NAME_ALONE: Final = re.compile(r"(?i)name is\b")
+"""Whose name it is says only what stands before it: "we got a lodger, name's Ralph"."""
 _OF_USER: Final = re.compile(r"(?:The u|U|u)ser(?:'s)? |用户")
 """A note about the user by somebody else says of whom it is."""
 _STANDS_IN: Final = re.compile(r"(?i)\b(?:his|him|her|its|their|them|he|she|they)\b")
@@ -117,6 +119,7 @@ _SMALL: Final = frozenset(
 )
 _NEXT_WORDS: Final = 2
 _NEXT_SIGNS: Final = 4
+_CLAUSE_END: Final = re.compile(r"[\s,，。;；、!！?？]")
 
 
 def is_understood(statement: Statement, sentence: Sentence, *, pack: Pack) -> bool:
@@ -124,7 +127,7 @@ def is_understood(statement: Statement, sentence: Sentence, *, pack: Pack) -> bo
     if sentence.answers or statement.relation is not None or _OF_USER.match(sentence.evidence):
         return False
     if statement.who == "clause" and statement.implied is None and pack.language == "en":
-        return False
+        return _NAME_ALONE.match(statement.clause) is not None
     if statement.implied is not None or _SPEAKER[pack.language].search(sentence.evidence) is None:
         return True
     own = _SPEAKER[pack.language].search(statement.clause) is not None
@@ -318,7 +321,7 @@ def keeps_negations(fact: Fact, evidence: str, *, language: str) -> bool:
         return True
     find = _NOT[language]
     if language == "zh":
-        taken = sum(_takes_signs(fact.text, evidence[match.end() :]) for match in find.finditer(evidence))
+        taken = sum(_takes_signs(fact.text, evidence, at=match.end()) for match in find.finditer(evidence))
     else:
         words = stems(fact.text.lower())
         taken = sum(
@@ -329,12 +332,17 @@ def keeps_negations(fact: Fact, evidence: str, *, language: str) -> bool:
     return len(find.findall(fact.text)) >= taken
 
 
-def _takes_signs(text: str, rest: str) -> bool:
-    """Return whether a fact takes up what stands after a negation, up to the end of its clause."""
-    after = re.split(r"[\s,，。;；、!！?？]", rest.lstrip("太怎么是很想再"), maxsplit=1)[0][:_NEXT_SIGNS].rstrip(
-        "了的吧啊呢"
-    )
-    return bool(after) and after in text
+def _takes_signs(text: str, evidence: str, *, at: int) -> bool:
+    """Return whether a fact takes up what stands after a negation, up to the end of its clause.
+
+    One sign alone may stand in any word: its clause must have two signs in a row in common with the fact.
+    """
+    rest = _CLAUSE_END.split(evidence[at:].lstrip("太怎么是很想再"), maxsplit=1)[0]
+    after = rest[:_NEXT_SIGNS].rstrip("了的吧啊呢")
+    if len(after) != 1:
+        return bool(after) and after in text
+    clause = f"{_CLAUSE_END.split(evidence[:at])[-1]}{rest}"
+    return after in text and any(clause[k : k + 2] in text for k in range(len(clause) - 1))
 
 
 def _takes_words(words: list[str], rest: str) -> bool:

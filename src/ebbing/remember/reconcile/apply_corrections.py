@@ -10,6 +10,7 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.corrections import Correction, correction_of, put_right
+from ebbing.language.claims.whose_it_was import RightPerson, right_person_of
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.reconcile.candidates import owner_scope
@@ -32,14 +33,14 @@ async def apply_self_corrections(
     for index, (message, _, held_back) in enumerate(screened):
         if message.role is not Role.USER or held_back:
             continue
-        correction = correction_of(message.content)
-        if correction is None:
-            continue
-        earlier = [fact for fact in corrected if fact.source < index]
-        right: tuple[Fact | None, Fact] | None
-        if earlier:
-            right = _correct_fact(correction, earlier[-_MAX_MEMORIES:])
-        else:
+        earlier = [fact for fact in corrected if fact.source < index][-_MAX_MEMORIES:]
+        person, correction = right_person_of(message.content), correction_of(message.content)
+        right: tuple[Fact | None, Fact] | None = None
+        if person is not None:
+            right = await _told_of(person, earlier, store=store, scope=scope, speaker=message.name)
+        elif correction is not None and earlier:
+            right = _correct_fact(correction, earlier)
+        elif correction is not None:
             right = await _correct_memory(store, correction, scope=scope)
         if right is None:
             continue
@@ -47,6 +48,48 @@ async def apply_self_corrections(
         corrected = [other for other in corrected if other is not wrong and other.source != index]
         corrected.append(replace(fact, source=index, source_text=message.content, sentence=None))
     return tuple(corrected)
+
+
+async def _told_of(
+    person: RightPerson, earlier: Sequence[Fact], *, store: MemoryStore, scope: Scope, speaker: str | None
+) -> tuple[Fact | None, Fact] | None:
+    """Return the one statement of the last message that is somebody else's, and the same told of them.
+
+    Of two statements nobody could tell which one is meant.
+    """
+    speakers = (*([speaker] if speaker else ()), "User", "用户")
+    if earlier:
+        last = [fact for fact in earlier if fact.source == earlier[-1].source]
+        moved = [(fact, text) for fact in last if (text := person.of(fact.reading or fact.text, speakers))]
+        return (moved[0][0], _of_another(moved[0][0], moved[0][1])) if len(moved) == 1 else None
+    page = await store.page(owner_scope(scope), limit=_MAX_MEMORIES)
+    records = [
+        (record, text)
+        for record in page.records
+        if record.superseded_by is None and record.role is Role.USER
+        if (text := person.of(record.content, speakers)) and await _was_just_said(store, [record], scope=scope)
+    ]
+    if len(records) != 1:
+        return None
+    record, text = records[0]
+    return None, replace(_of_another(_fact_of(record), text), instead_of=(record.id,))
+
+
+def _of_another(fact: Fact, text: str) -> Fact:
+    return replace(
+        fact,
+        text=text,
+        attribute=None,
+        value=None,
+        object=None,
+        polarity=0,
+        reading=None,
+        confidence=_CONFIDENCE,
+        rule=_RULE_ID,
+        corrects=True,
+        tentative=False,
+        understood=False,
+    )
 
 
 def _correct_fact(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, Fact] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
+
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.analyzer import query_terms
@@ -80,6 +82,22 @@ def test_a_memory_stands_in_one_group_only_and_the_same_words_once() -> None:
     assert made.text.count("is Sam") == 1
     assert [record.content for record in made.shown["relevant"]] == ["User likes tea"]
     assert made.shown["recent"] == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("my daughter is called Ella, she's 6", "User's daughter is called Ella"),
+        ("my husband Mike and my brother Mike can't eat shellfish", "User's brother Mike cannot eat shellfish"),
+        ("我干妈得了乳腺癌，下周一手术", "用户的干妈下周一（2026-11-30）手术"),
+        ("我爷爷身体硬朗，住在苏州", "用户的爷爷现在住在苏州工业园区"),
+    ],
+)
+def test_a_memory_that_leaves_something_out_never_hides_its_message(said: str, read: str) -> None:
+    message = raw(said)
+    fact = replace(memory(read), provenance=Provenance(source_text=said))
+    made = render({"relevant": [fact, message]}, style=EN, max_tokens=1_000)
+    assert made.shown["relevant"] == (message,)
 
 
 def test_a_memory_takes_the_place_of_the_message_that_it_was_read_from() -> None:
