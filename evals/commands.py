@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import compression, conflicts, everyday, extraction, life, memorybank, noticed, talks, topics
+from evals import compression, conflicts, everyday, extraction, life, memorybank, models, noticed, talks, topics
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -48,6 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
     for module, name, asks in (
         (conflicts, "conflicts", "is what is no longer true closed, and nothing else?"),
         (noticed, "noticed", "of which messages is something remembered?"),
+        (models, "models", "what is each trained model worth?"),
         (life, "life", "what is kept of everyday conversations, and does it answer?"),
         (talks, "talks", "are memories made where a person would make them?"),
         (memorybank, "memorybank", "what is kept of real conversations?"),

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ebbing.memory import AsyncMemory
-from ebbing.wiring.build import build, load_settings
+from ebbing.wiring.build import Components, build, load_settings
 from evals.extraction import DATA, LANGUAGES, PARTS, SHOWN, add_errors_option, chosen, items
 
 REDACTION: Final = {"phone": "allow", "email": "allow"}
@@ -91,6 +91,16 @@ async def measure(embedder: str, *, crowd: bool = False) -> dict[tuple[str, str]
                     if part in SHOWN:
                         await _tell(memory, pair, score=scores[language, CROWD], crowd=others)
     return scores
+
+
+async def measure_part(language: str, part: str, *, components: Components) -> Score:
+    """The score of one part of one language; the components are closed."""
+    score = Score()
+    async with AsyncMemory(components=components) as memory:
+        for its_part, pair in items("conflicts", language):
+            if its_part == part:
+                await _tell(memory, pair, score=score)
+    return score
 
 
 def opened(embedder: str) -> AsyncMemory:

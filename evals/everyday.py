@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ebbing import Memory
+from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from ebbing.wiring.build import build
 from evals.datasets import read_rows
 from evals.embedding import KeptE5, bundled_reader
@@ -51,6 +52,14 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class World:
+    """The models that serve a store."""
+
+    embedder: KeptE5
+    reader: CrossEncoderReader | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """A question and the messages that answer it."""
 
@@ -73,8 +82,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measures the four sets and prints the figures of both halves."""
-    embedder = KeptE5(CACHE)
-    outcomes = [*_facts(embedder, infer=options.infer), *_dates(embedder), *_weak(embedder)]
+    world = World(KeptE5(CACHE), bundled_reader())
+    outcomes = [*facts(world, infer=options.infer), *_dates(world), *_weak(world)]
     figures = summary(outcomes)
     if options.json:
         print(json.dumps(figures, ensure_ascii=False))
@@ -133,11 +142,12 @@ def _half(number: int) -> str:
     return "held" if number % 2 else "dev"
 
 
-def _facts(embedder: KeptE5, *, infer: bool) -> Iterator[Outcome]:
-    facts = read_rows(DATA / "facts.jsonl")
-    with _Opened(embedder) as memory:
-        _store_facts(memory, facts, infer=infer)
-        for number, fact in enumerate(fact for fact in facts if "question" in fact):
+def facts(world: World, *, infer: bool = False) -> Iterator[Outcome]:
+    """Yield what came of the questions in the other language, and of those for a precise answer."""
+    rows = read_rows(DATA / "facts.jsonl")
+    with _Opened(world) as memory:
+        _store_facts(memory, rows, infer=infer)
+        for number, fact in enumerate(fact for fact in rows if "question" in fact):
             name = "zh>en" if fact["language"] == "en" else "en>zh"
             asked = _Asked(number, fact["question"], (fact["id"],))
             found = _found(memory, fact["question"])
@@ -165,9 +175,9 @@ def _add(memory: Memory, name: str, text: str, *, at: datetime, infer: bool = Fa
     memory.add([message], user_id=user, infer=infer)
 
 
-def _dates(embedder: KeptE5) -> Iterator[Outcome]:
+def _dates(world: World) -> Iterator[Outcome]:
     """Each language has a log and a user of its own: the days are the same."""
-    with _Opened(embedder) as memory:
+    with _Opened(world) as memory:
         for row in sorted(read_rows(DATA / "log.jsonl"), key=lambda row: str(row["at"])):
             _add(memory, row["id"], row["text"], at=datetime.fromisoformat(row["at"]), user=row["language"])
         for number, case in enumerate(read_rows(DATA / "dates.jsonl")):
@@ -176,10 +186,10 @@ def _dates(embedder: KeptE5) -> Iterator[Outcome]:
             yield _Asked(number, case["question"], tuple(case["wanted"])).outcome("dates", found)
 
 
-def _weak(embedder: KeptE5) -> Iterator[Outcome]:
+def _weak(world: World) -> Iterator[Outcome]:
     """Through `get_context` with its defaults; the conversation is stored as well, as a host would have done."""
     cases = read_rows(DATA / "weak.jsonl")
-    with _Opened(embedder) as memory:
+    with _Opened(world) as memory:
         _store_facts(memory, read_rows(DATA / "facts.jsonl"))
         for number, case in enumerate(cases):
             for days, part in ((70, "beginning"), (40, "outcome")):
@@ -211,11 +221,10 @@ def _sources(item: Row) -> tuple[str, ...]:
 class _Opened:
     """A store that lives as long as the block."""
 
-    def __init__(self, embedder: KeptE5) -> None:
+    def __init__(self, world: World) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ebbing-evals-")
-        self._memory = Memory(
-            components=build(path=Path(self._folder.name), embedder=embedder, reader=bundled_reader())
-        )
+        components = build(path=Path(self._folder.name), embedder=world.embedder, reader=world.reader)
+        self._memory = Memory(components=components)
 
     def __enter__(self) -> Memory:
         return self._memory

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ebbing.memory import AsyncMemory
-from ebbing.wiring.build import build, load_settings
+from ebbing.wiring.build import Components, build, load_settings
 from evals.extraction import HELD, LANGUAGES, PARTS, items
 
 MODES: Final = {"rules alone": "off", "with the salience model": "auto"}
+"""What is measured, by the setting of the models."""
 
 
 @dataclass
@@ -38,17 +39,19 @@ class Counts:
         self.missed += holds and not is_kept
         self.silent += not holds and not is_kept
 
-    def __str__(self) -> str:
+    def shares(self) -> tuple[float, float, float]:
+        """Return precision, recall and misfire."""
         precision = self.right / max(self.right + self.wrong, 1)
         recall = self.right / max(self.right + self.missed, 1)
-        misfire = self.wrong / max(self.wrong + self.silent, 1)
-        return f"precision {precision:.3f}, recall {recall:.3f}, misfire {misfire:.3f}"
+        return precision, recall, self.wrong / max(self.wrong + self.silent, 1)
+
+    def __str__(self) -> str:
+        return "precision {:.3f}, recall {:.3f}, misfire {:.3f}".format(*self.shares())
 
 
-async def measure(language: str, part: str, *, reader: str) -> Counts:
-    """Return the counts of one part of one language."""
+async def measure(language: str, part: str, *, components: Components) -> Counts:
+    """Return the counts of one part of one language; the components are closed."""
     counts = Counts()
-    components = build(load_settings({"store": "ephemeral", "embedder": "e5", "reader": reader}))
     async with AsyncMemory(components=components) as memory:
         for its_part, item in items("extraction", language):
             if its_part == part:
@@ -70,5 +73,6 @@ def run(options: argparse.Namespace) -> None:
     """Print the figures of both languages."""
     for language in LANGUAGES:
         for mode, reader in MODES.items():
-            counts = asyncio.run(measure(language, options.part, reader=reader))
+            components = build(load_settings({"store": "ephemeral", "embedder": "e5", "reader": reader}))
+            counts = asyncio.run(measure(language, options.part, components=components))
             print(f"{language}, {mode}: {counts}", flush=True)
