@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
@@ -53,6 +54,8 @@ RELATIVES: Final = {"en": ("brother", "mum", "boss", "flatmate"), "zh": ("弟弟
 OWN: Final = {"en": "User ", "zh": "用户"}
 QUOTED: Final = ("User said", "用户说", "用户的")
 
+NOW: Final = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
 many = settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -73,6 +76,40 @@ def test_whoever_was_introduced_is_known_by_name(told: tuple[str, str, str]) -> 
     first, later, wanted = told
     assert wanted in asyncio.run(known_after(f"{first}。{later}" if "我" in first else f"{first}. {later}"))
     assert wanted in asyncio.run(known_after(first, later, at_once=True))
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "wanted"),
+    [
+        ("我女儿叫小美", "小美对花生过敏", "用户的女儿小美对花生过敏"),
+        ("我家狗叫豆豆", "豆豆对鸡肉过敏", "用户的狗豆豆对鸡肉过敏"),
+        ("my daughter is called Ella", "Ella can't have nuts", "User's daughter Ella cannot have nuts"),
+    ],
+)
+def test_a_name_is_known_months_later_and_a_pronoun_is_not(first: str, later: str, wanted: str) -> None:
+    small_talk = [f"what is {number} and 3?" for number in range(6)]
+    assert wanted in asyncio.run(known_after(first, *small_talk, later, days_apart=20))
+    pronoun = {"豆豆": "它", "小美": "她", "Ella": "She"}
+    for name, instead in pronoun.items():
+        later = later.replace(name, instead)
+    assert len(asyncio.run(known_after(first, *small_talk, later, days_apart=20))) == 1
+
+
+def test_of_two_people_of_one_name_nobody_is_meant() -> None:
+    known = asyncio.run(
+        known_after("my brother is called Tom", "my boss is called Tom", "Tom hates garlic", days_apart=9)
+    )
+    assert not any("garlic" in text and text.startswith("User's") for text in known)
+
+
+@pytest.mark.parametrize("text", ["妞妞过敏 起一身疹子", "朵朵花生过敏", "豆豆对鸡肉过敏", "小宝对芒果过敏"])
+def test_the_allergy_of_somebody_with_a_name_is_not_the_speakers(text: str) -> None:
+    assert all(known.startswith(QUOTED) for known in asyncio.run(known_after(text)))
+
+
+@pytest.mark.parametrize("text", ["小麦过敏", "我对小麦过敏", "花生过敏"])
+def test_an_allergy_to_what_is_spelled_like_a_name_is_the_speakers(text: str) -> None:
+    assert any(known.startswith("用户") and "过敏" in known for known in asyncio.run(known_after(text)))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +188,7 @@ def test_a_name_that_follows_somebody_else_is_theirs(text: str) -> None:
     ("called", "does"),
     [
         ("我老公叫陈默", "陈默辞职了"),
-        ("我老公叫陈默", "陈默搬走了"),
+        ("我妹妹叫小雨", "小雨离职了"),
         ("我女儿叫小美", "小美不学钢琴了"),
         ("my daughter is called Ella", "Ella quit swimming"),
         ("my husband is called Tom", "Tom quit his job"),
@@ -168,6 +205,18 @@ def test_what_somebody_does_leaves_them_their_name(called: str, does: str) -> No
 )
 def test_a_pet_that_is_gone_is_no_longer_had(called: str, gone: str) -> None:
     assert asyncio.run(known_after(called)).isdisjoint(asyncio.run(known_after(called, gone)))
+
+
+@pytest.mark.parametrize(
+    ("called", "over"),
+    [
+        ("我女朋友叫沈棠", "我跟沈棠分手了"),
+        ("My best friend is Carla", "Carla and I aren't friends anymore"),
+        ("My doctor is Dr. Evans", "My doctor is Dr. Kim now, Dr. Evans retired"),
+    ],
+)
+def test_who_is_no_longer_in_their_life_is_no_longer_told_of_as_such(called: str, over: str) -> None:
+    assert asyncio.run(known_after(called)).isdisjoint(asyncio.run(known_after(called, over)))
 
 
 @pytest.mark.parametrize(
@@ -196,10 +245,12 @@ def test_a_hospital_is_no_home(ward: str) -> None:
     assert "用户的爸住在天津" in known
 
 
-async def known_after(*texts: str, at_once: bool = False, asked: str = "") -> set[str]:
+async def known_after(*texts: str, at_once: bool = False, asked: str = "", days_apart: int = 0) -> set[str]:
     async with AsyncMemory(components=build(load_settings({"store": "ephemeral", "embedder": "none"}))) as memory:
         messages = [{"role": "assistant", "content": asked}] if asked else []
-        messages += [{"role": "user", "content": text} for text in texts]
+        for number, text in enumerate(texts):
+            at = NOW - timedelta(days=days_apart * (len(texts) - number))
+            messages.append({"role": "user", "content": text, "timestamp": at.isoformat()})
         for part in [messages] if at_once or asked else [[message] for message in messages]:
             await memory.add(part, user_id="ada")
         return {item["memory"] for item in (await memory.get_all(user_id="ada"))["results"]}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.language.text.quotation import quoted_words
-from ebbing.remember.extraction.rule_extractor import extract
+from ebbing.remember.extraction.rule_extractor import Conversation, extract
 from ebbing.remember.extraction.running_talk import MIN_TURNS
 from ebbing.sync import Memory
 from ebbing.wiring.build import build, load_settings
@@ -84,7 +84,7 @@ JOKES = (
 
 def in_talk(text: str, name: str | None = "Mia") -> list[Fact]:
     """The facts of one message of a running talk, without what may only end something known."""
-    facts = extract([Message(text, name=name)], now=NOW, in_talk=True)
+    facts = extract([Message(text, name=name)], now=NOW, conversation=Conversation(in_talk=True))
     return [fact for fact in facts if not fact.tentative]
 
 

@@ -26,6 +26,11 @@ _HOME: Final = "home"
 DOUBTED_SUBJECT: Final = "it does not say whom it is about"
 _OF_ONESELF: Final = frozenset({"job", "employer", "position", "workplace"})
 """Attributes of the person alone; what else a memory of them tells stays true when their value changes."""
+_HIRED: Final = frozenset(
+    "boss manager supervisor mentor advisor coach trainer tutor teacher therapist doctor dentist gp physio lawyer"
+    " accountant hairdresser nanny cleaner carer babysitter landlord landlady colleague assistant".split()
+)
+"""Whose work for the speaker is all that they are to them."""
 DOUBTED_REST: Final = "it would end more than what it speaks of"
 DOUBTED_NAME: Final = "what somebody does changes nothing of what they are called"
 DOUBTED_HARM: Final = "it does not name what must be taken care of"
@@ -44,7 +49,7 @@ def doubt(new: Claim, old: Claim) -> str | None:
         if new.value == _NO and old.about.safety and not _names(old.about.safety, new):
             return DOUBTED_HARM
         return DOUBTED_REST if _tells_of_a_family(old) and not new.about.family else None
-    if _tells_a_name(old) and not (_ends_attribute(new, old) or _ends_whole(new, old)):
+    if _tells_a_name(old) and _ends_work(new) and not _ends_attribute(new, old):
         return DOUBTED_NAME
     if old.about.safety and not (_ends_state(new, old) or _resumes(new, old) or _names(old.about.safety, new)):
         return DOUBTED_HARM
@@ -54,13 +59,14 @@ def doubt(new: Claim, old: Claim) -> str | None:
 
 
 def _tells_a_name(old: Claim) -> bool:
-    """Return whether a memory tells what somebody is called: a name in common is no matter in common."""
-    return (old.attribute or "").rpartition(".")[2] == "name"
+    """Return whether a memory tells what somebody is called who is more to the speaker than their work."""
+    who, _, attribute = (old.attribute or "").rpartition(".")
+    return attribute == "name" and who not in _HIRED
 
 
-def _ends_whole(new: Claim, old: Claim) -> bool:
-    """Return whether the subject itself is gone, and no job or other matter of theirs: "Rex ran away"."""
-    return new.subject == old.subject and not any(end.attributes for end in new.ends)
+def _ends_work(new: Claim) -> bool:
+    """Return whether a statement says that some work is over: "Tom quit", 陈默辞职了."""
+    return any(not _OF_ONESELF.isdisjoint(end.attributes) for end in new.ends)
 
 
 def _same_subject(new: Claim, old: Claim) -> bool:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from ebbing.language.patterns.pattern_compiler import filled
 from ebbing.language.patterns.rule_pack import Pack, Rewrite, rewritten
 from ebbing.language.text.sentences import GAP, MAX_CLAUSE
-from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of
+from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of, spoken_of_now
 
 _MAX_CLAUSES: Final = 24
 _PET: Final = re.compile(r"[猫狗犬鸟兔龟鱼]|仓鼠|鹦鹉|宠物|柯基|布偶|金毛|三花|玄凤")
@@ -234,14 +234,19 @@ class ChineseReader:
         return self._unspoken(piece, hearing)
 
     def _called(self, piece: _Piece, spoken_of: Sequence[Statement]) -> tuple[Statement, str] | None:
-        """Whom of the speaker's people the name at the head of a clause means, and that name: 小美对花生过敏."""
-        for person in reversed(people_of(spoken_of)):
+        """Whom of the speaker's people the name at the head of a clause means, and that name: 小美对花生过敏.
+
+        None where two are called so.
+        """
+        persons: dict[str, tuple[Statement, str]] = {}
+        for person in people_of(spoken_of):
             match = _FIRST_NAME.search(person.predicate) or self._named_kin.search(person.subject)
             if match is not None and _begins_with(match["name"]).match(piece.folded):
                 name = match["name"]
                 subject = person.subject if person.subject.endswith(name) else f"{person.subject}{name}"
-                return replace(person, subject=subject, owner=f"{subject}的", lead="", pronoun=""), name
-        return None
+                relation = (person.relation or "").removesuffix(name)
+                persons[relation] = replace(person, subject=subject, owner=f"{subject}的", lead="", pronoun=""), name
+        return next(iter(persons.values())) if len(persons) == 1 else None
 
     def _owned(self, piece: _Piece) -> _Piece:
         """The address is the speaker's: 地址改成… reads 我的地址改成…."""
@@ -253,7 +258,7 @@ class ChineseReader:
         """A clause whose subject is a pronoun, the clause before, or left out."""
         speaker = hearing.speaker
         pronoun = self._words["pronoun_subject"].match(piece.folded)
-        people = people_of(hearing.people)
+        people = spoken_of_now(hearing.people)
         if hearing.elsewhere and not hearing.of_me:
             return self._bare(piece, speaker, who="clause")
         if hearing.elsewhere:

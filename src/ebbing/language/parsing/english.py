@@ -11,7 +11,7 @@ from typing import Final
 from ebbing.language.parsing.third_person import bare_verb, in_third_person, retold
 from ebbing.language.patterns.rule_pack import Pack, rewritten
 from ebbing.language.text.sentences import MAX_CLAUSE
-from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of
+from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of, spoken_of_now
 
 _MAX_CLAUSES: Final = 24
 _MAX_INTROS: Final = 4
@@ -212,18 +212,16 @@ class EnglishReader:
         return Statement("clause", clause="", predicate="", text="") if other["pronoun"] else None
 
     def _meant(self, phrase: str, people: Sequence[Statement]) -> Statement | None:
-        """Whom a pronoun or a first name stands for: the last of the people spoken of that it fits."""
-        for item in reversed(people_of(people)):
-            kin, pronoun = item.relation or "", phrase.lower()
-            if pronoun in _UNFIT:
-                unfit = _UNFIT[pronoun]
-                if bool(self._words[unfit].search(kin)) == (pronoun == "it"):
-                    return item
-            elif pronoun == "they" or item.subject.endswith(f" {phrase}"):
+        """Whom a pronoun or a first name stands for: of the people spoken of, the last whom the pronoun fits, or the
+        one who is called so.
+        """
+        pronoun = phrase.lower()
+        if pronoun not in _UNFIT and pronoun != "they":
+            return _called(phrase, people)
+        for item in reversed(spoken_of_now(people)):
+            kin = item.relation or ""
+            if pronoun == "they" or bool(self._words[_UNFIT[pronoun]].search(kin)) == (pronoun == "it"):
                 return item
-            elif item.predicate in {f"am called {phrase}", f"am {phrase}"}:
-                named = f"{item.subject} {phrase}"
-                return replace(item, subject=named, owner=f"{named}'s")
         return None
 
     def _with_people(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> str:
@@ -328,6 +326,19 @@ class EnglishReader:
         if role is None:
             return text
         return f"{role['before']}{_article(role['role'])} {text[role.start('role') :].removesuffix(' here')}"
+
+
+def _called(name: str, people: Sequence[Statement]) -> Statement | None:
+    """Who of the people spoken of is called so; None where two are."""
+    persons: dict[str, Statement] = {}
+    for item in people_of(people):
+        relation = (item.relation or "").removesuffix(f" {name}")
+        if item.subject.endswith(f" {name}"):
+            persons[relation] = item
+        elif item.predicate in {f"am called {name}", f"am {name}"}:
+            subject = f"{item.subject} {name}"
+            persons.setdefault(relation, replace(item, subject=subject, owner=f"{subject}'s"))
+    return next(iter(persons.values())) if len(persons) == 1 else None
 
 
 def _article(role: str) -> str:

@@ -20,7 +20,7 @@ from ebbing.language.text.analyzer import normalise
 
 MAX_READ: Final = 160
 """Characters of a message that are read: a longer one does more than take a wish back."""
-_CLAUSE: Final = re.compile(r"[,;.!，；。！~～…\n]+| - | but | and ")
+_CLAUSE: Final = re.compile(r"[,;.!，；。！~～…\n]+| - | but | and |(?<=[\u4e00-\u9fff]) +(?=[\u4e00-\u9fff])")
 _ASKS_OR_QUOTES: Final = re.compile(
     r"[?？`>\"“”「」]|怎么|为什么|为啥|干嘛|吗|\b(?:why|did you|should i|if i)\b", re.IGNORECASE
 )
@@ -48,7 +48,7 @@ _ALLOWS: Final = (
 _ENDS_RULE: Final = (
     re.compile(
         _START + r"(?:forget|ignore|drop|scrap|lose|undo|cancel|bin|never mind)(?: about)? (?:the|that|this|your|my)"
-        r"(?P<thing> .{2,40}?) (?:rule|limit|instruction|restriction|policy)s?\b"
+        r"(?P<thing> .{2,40}?) (?:rule|limit|instruction|restriction|policy|thing)s?\b"
     ),
     re.compile(
         _START + r"(?:the|that|this|your|my)(?P<thing> .{2,40}?) (?:rule|limit|instruction|restriction|policy)s?"
@@ -57,7 +57,7 @@ _ENDS_RULE: Final = (
     ),
     re.compile(
         r"^(?:算了|那|好了|行了)?(?:那个|那条|这个|这条|之前的?|上次的?|我说的)*(?P<thing>.{1,12}?)的?"
-        r"(?:规矩|规定|规则|要求|约定|限制)(?:就|都|也)?(?:不要|作废|取消|不算|算|免|废|撤)了?$"
+        r"(?:规矩|规定|规则|要求|约定|限制|那个|那条|这个|这条)(?:就|都|也)?(?:不要|作废|取消|不算|算|免|废|撤)掉?了?吧?$"
     ),
 )
 """It names a rule as such, whichever way that goes."""

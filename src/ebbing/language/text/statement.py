@@ -51,6 +51,8 @@ class Statement:
     """It has no subject of its own, and takes that of the clause before."""
     adds: bool = False
     """It only says how long, how far or which of them: a detail of the clause before, and no fact of its own."""
+    is_by_name: bool = False
+    """It was said long ago: a name means its subject, and no pronoun does."""
     pronoun: str = ""
     """The pronoun that stands for the subject; empty where it is named."""
     mentioned: Statement | None = None
@@ -63,6 +65,11 @@ def people_of(statements: Sequence[Statement]) -> list[Statement]:
     """The speaker's people that the statements are about or name, in order."""
     named = (statement if statement.relation else statement.mentioned for statement in statements)
     return [item for item in named if item is not None]
+
+
+def spoken_of_now(statements: Sequence[Statement]) -> list[Statement]:
+    """Those of the speaker's people whom a pronoun may mean, in order."""
+    return [item for item in people_of(statements) if not item.is_by_name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,14 @@ _OTHERS_HEAD: Final = re.compile(
 """Somebody else stands at the head of the sentence: a child (我屋头老二豆豆, 4岁), 小芹, 豆豆."""
 
 
+_OTHERS_NAME: Final = re.compile(
+    r"(?:小(?![麦米龙虾葱番时])[\u4e00-\u9fff]|[老阿][\u4e00-\u9fff]"
+    r"|(?!天天|常常|刚刚|慢慢|偏偏|往往|明明)([\u4e00-\u9fff])\1)"
+    r"(?=对|[\u4e00-\u9fff]{0,4}(?:过敏|不耐)|不能|不吃|得了|有[\u4e00-\u9fff]{0,4}[病症炎])"
+)
+"""A clause begins with the name of somebody: 妞妞过敏, 豆豆对鸡肉过敏."""
+
+
 def is_anothers_body(fact: Fact, statement: Statement, *, text_before: str, language: str) -> bool:
     """Return whether a Chinese clause about health, diet or age goes on with somebody else whom the sentence names.
 
@@ -166,6 +174,8 @@ def is_anothers_body(fact: Fact, statement: Statement, *, text_before: str, lang
         return False
     if statement.relation is not None or statement.who == "order" or "我" in statement.clause:
         return False
+    if _OTHERS_NAME.match(statement.clause):
+        return True
     return _OTHERS_HEAD.search(f"{text_before}{statement.clause if fact.attribute == 'age' else ''}") is not None
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial, reduce
 from typing import Final
 
+import numpy as np
+
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.shard import KINDS, ROLES
+from ebbing.index.shard import KINDS, ROLES, micros
 from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
 from ebbing.language.text.statement import Statement
 from ebbing.ports.stores.memory_store import MemoryStore
-from ebbing.remember.extraction.rule_extractor import CHANGE_RULE, extract
+from ebbing.remember.extraction.rule_extractor import ALONE, CHANGE_RULE, Conversation, extract
 from ebbing.remember.extraction.running_talk import MIN_TURNS
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.llm.client import Budget, LlmOptions
@@ -28,6 +31,13 @@ _EARLIER_MESSAGES: Final = 4
 """Messages of the same conversation that are looked at as what was said before."""
 _COMPANY_MESSAGES: Final = 100
 """Messages that are looked at for who else takes part."""
+_MOST_NAMES: Final = 64
+"""People of whom the newest count."""
+_MAY_NAME: Final = re.compile(
+    r"(?:^|[.!?;,] )(?!I\b)[A-Z][a-zà-ÿ]+(?:['’]s)? "
+    r"|(?:^|[,，。！!？?\s])[\u4e00-\u9fff]{2,3}[是有在对也都不没喜爱怕吃要会能]|[\u4e00-\u9fff]{2}过敏"
+)
+"""A clause that may begin with a name."""
 _POINTS_BACK: Final = re.compile(
     r"(?i)\W*(?:(?:and|also|oh|well|so|but),? )*(?:he|she|it|they|his|her|its|their)(?:'s|\b)|\W*[他她它]"
 )
@@ -101,8 +111,12 @@ async def with_certain_subjects(
     has_a_name = any(screened[fact.source].message.name is not None for fact in extraction.facts)
     is_read = bool(extraction.facts) or points_back
     in_talk = is_read and not chosen and await _is_in_talk(screened, store=store, scope=scope)
+    spoken = ". ".join(each.message.content for each in screened if each.message.role is Role.USER)
+    may_name = _MAY_NAME.search(spoken) is not None
+    introduced = await _introductions(screened, store=store, scope=scope, now=now) if may_name else []
     if (
         not points_back
+        and not introduced
         and not has_a_name
         and not in_talk
         and not any(fact.understood and fact.source == 0 for fact in extraction.facts)
@@ -110,22 +124,47 @@ async def with_certain_subjects(
         return extraction
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_COMPANY_MESSAGES if has_a_name else _EARLIER_MESSAGES)
     earlier = _messages(page.records)
-    if not earlier and not in_talk:
+    if not earlier and not in_talk and not introduced:
         return extraction
     again = filter_statements(
         screened,
         now=now,
         agent_facts=agent_facts,
         known_places=(),
-        earlier=earlier[-_EARLIER_MESSAGES:],
-        company=_names_in(earlier),
-        in_talk=in_talk,
+        conversation=Conversation(earlier[-_EARLIER_MESSAGES:], _names_in(earlier), in_talk, introduced),
     )
-    if points_back or has_a_name or in_talk:
-        sources = {fact.source for fact in extraction.facts} | ({0} if points_back else set())
-        return replace(extraction, facts=tuple(fact for fact in again if fact.source in sources))
-    texts = {fact.text for fact in again if fact.source == 0}
-    return replace(extraction, facts=tuple(fact for fact in extraction.facts if fact.source != 0 or fact.text in texts))
+    if not (points_back or has_a_name or in_talk or introduced):
+        texts = {fact.text for fact in again if fact.source == 0}
+        certain = [fact for fact in extraction.facts if fact.source != 0 or fact.text in texts]
+        return replace(extraction, facts=tuple(certain))
+    places = range(len(screened)) if introduced else range(int(points_back))
+    return _read_again(extraction, again, places=places)
+
+
+def _read_again(extraction: Extraction, again: Sequence[Fact], *, places: Collection[int]) -> Extraction:
+    """Return what was read the second time, of messages that gave facts before, and of those at `places`."""
+    sources = {*places, *(fact.source for fact in extraction.facts)}
+    return replace(extraction, facts=tuple(fact for fact in again if fact.source in sources))
+
+
+async def _introductions(
+    screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope, now: datetime
+) -> list[Message]:
+    """Return where the speaker said who somebody is whom the messages call by name: "my daughter is called Ella".
+
+    Of two people of one name nobody could tell which one is meant.
+    """
+    texts = [each.message.content for each in screened if each.message.role is Role.USER]
+    shard = await store.shard(scope)
+    codes = [code for name, code in shard.attributes.items() if name.endswith(".name")]
+    rows = np.flatnonzero(shard.alive & np.isin(shard.attribute, codes) & (shard.valid_to > micros(now)))
+    records = await store.get(scope, [shard.id_of(int(row)) for row in rows[-_MOST_NAMES:]]) if len(rows) else []
+    times = Counter(record.value for record in records)
+    return [
+        Message(record.provenance.source_text or "", Role.USER, name=record.actor, timestamp=record.said_at)
+        for record in records
+        if record.value and times[record.value] == 1 and any(record.value in text for text in texts)
+    ]
 
 
 async def is_in_company(screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope) -> bool:
@@ -196,14 +235,11 @@ def filter_statements(
     now: datetime,
     agent_facts: bool,
     known_places: Collection[int],
-    earlier: Sequence[Message] = (),
-    company: Collection[str] = (),
-    in_talk: bool = False,
+    conversation: Conversation = ALONE,
 ) -> list[Fact]:
     """Return the facts that the rules read, without those of messages that are `known_places` or held back for review.
 
-    A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before, `company` who
-    took part, and `in_talk` whether they have been talking with the assistant for some time.
+    A fact whose value was redacted says nothing, and is left out.
     """
     messages = [screened_message.message for screened_message in screened]
     speakers = {message.name for message in messages if message.name}
@@ -214,9 +250,7 @@ def filter_statements(
         now=now,
         agent_facts=agent_facts,
         otherwise=news,
-        earlier=earlier,
-        company=company,
-        in_talk=in_talk,
+        conversation=conversation,
     )
     for fact in facts:
         is_read = fact.source not in known_places and screened[fact.source].held_back is None

@@ -19,7 +19,7 @@ from ebbing.language.parsing.antecedents import means_one
 from ebbing.language.parsing.message_statements import MessageParser
 from ebbing.language.patterns.rule_pack import Pack, Packs
 from ebbing.language.text.quotation import quotation
-from ebbing.language.text.statement import Sentence, Statement, people_of
+from ebbing.language.text.statement import Sentence, Statement, spoken_of_now
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.among_people import addresses_assistant
 from ebbing.remember.extraction.certain_facts import (
@@ -67,6 +67,24 @@ FallbackRule = Callable[[Statement], Fact | None]
 """Makes a fact of a statement that no rule reads, or leaves it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What is known of the conversation in which messages are said; nothing of it is read for facts."""
+
+    earlier: Sequence[Message] = ()
+    """What was said before, oldest first."""
+    company: Collection[str] = ()
+    """Names of people who took part."""
+    in_talk: bool = False
+    """They have been talking with the assistant for some time."""
+    introduced: Sequence[Message] = ()
+    """Where the speaker said, perhaps long ago, who somebody is whom the messages call by name."""
+
+
+ALONE: Final = Conversation()
+"""Nothing was said before, and nobody else takes part."""
+
+
 def extract(
     messages: Sequence[Message],
     *,
@@ -74,9 +92,7 @@ def extract(
     packs: Packs | None = None,
     agent_facts: bool = False,
     otherwise: FallbackRule | None = None,
-    earlier: Sequence[Message] = (),
-    company: Collection[str] = (),
-    in_talk: bool = False,
+    conversation: Conversation = ALONE,
 ) -> list[Fact]:
     """Return the facts that the messages state, in order, each once a message; `source` is the index of the message.
 
@@ -85,22 +101,26 @@ def extract(
     User messages tell about the user; with `agent_facts`, assistant messages tell about the agent (`about="agent"`).
     System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
     time zone). Facts that the speaker was not sure of come with a confidence under 0.7. `otherwise` is asked about what
-    the user says and no rule reads. `earlier` is what was said before, which is not read for facts; `company` are names
-    of people who took part in the conversation. `in_talk` says that they have been talking with the assistant for some
-    time. Raises `InvalidInputError` when the moment has no time zone.
+    the user says and no rule reads. Raises `InvalidInputError` when the moment has no time zone.
     """
     all_packs = packs or Packs.load()
     facts: dict[tuple[int, str], Fact] = {}
+    earlier, introduced = conversation.earlier, conversation.introduced
     people = _people_of(earlier, messages, packs=all_packs)
+    if introduced:
+        by_name = _people_of(introduced, introduced, packs=all_packs).get(Role.USER, [])
+        named = [replace(person, is_by_name=True) for person in by_name]
+        people[Role.USER] = [*named, *people.get(Role.USER, [])]
     before = earlier[-1] if earlier else None
-    names = {*company, *(message.name for message in (*earlier, *messages) if message.role is Role.USER)}
+    names = {*conversation.company, *(message.name for message in (*earlier, *messages) if message.role is Role.USER)}
     playing = False
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
             parser = MessageParser(message, before, all_packs, people.setdefault(message.role, []))
             to_assistant = addresses_assistant(messages, index, before=earlier[-1] if earlier else None)
             among_people = message.name is not None and not names <= {message.name, None}
-            reader = _FactReader(parser, otherwise, to_assistant, among_people, in_talk=in_talk and not among_people)
+            in_talk = conversation.in_talk and not among_people
+            reader = _FactReader(parser, otherwise, to_assistant, among_people, in_talk=in_talk)
             for fact in () if playing else reader.facts(said_at=message.timestamp or now, source=index):
                 facts.setdefault((index, fact.text.casefold()), fact)
             playing = playing or parser.begins_a_game()
@@ -321,7 +341,7 @@ class _FactReader:
         before = self.parser.before
         within = before_pronoun(pronoun, statement, sentence=sentence)
         texts = [f"{self._head(sentence)}{within}", before.content if before is not None else ""]
-        return means_one(pronoun, statement, texts=texts, people=people_of(self.parser.people), pack=pack)
+        return means_one(pronoun, statement, texts=texts, people=spoken_of_now(self.parser.people), pack=pack)
 
     def _in_own_words(self, fact: Fact, statement: Statement, *, sentence: Sentence, pack: Pack, source: int) -> Fact:
         """Return the fact as a quotation: of the whole message where it is short and gives no order."""

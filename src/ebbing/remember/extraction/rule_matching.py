@@ -69,7 +69,7 @@ def _groups(match: re.Match[str], rule: Rule, *, statement: Statement) -> Mappin
     if (rule.negated == "no" and statement.negated) or (rule.negated == "only" and not statement.negated):
         return None
     context = f"{statement.lead} {statement.predicate}"
-    if rule.unless is not None and rule.unless.made.search(context):
+    if rule.unless is not None and rule.unless.made.search(context.lstrip()):
         return None
     if rule.needs is not None and not rule.needs.made.search(f"{context} {statement.clause}"):
         return None

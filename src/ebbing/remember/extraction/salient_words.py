@@ -54,6 +54,13 @@ _SELF: Final = {
     "zh": re.compile("[我俺咱]|本人|自己"),
 }
 _CAPITAL: Final = re.compile(r"\b[A-Z][a-z]+")
+_WITHIN: Final = re.compile(r"(?<=[a-z0-9,;:)] )[A-Z][a-z]+")
+"""A word with a capital within a sentence …"""
+_DOES: Final = re.compile(
+    r"(?:^|[.!?…] )(?!(?:What|Which|Who|Where|When|Why|How|That|This|There|Here|It|He|She|They|You|We)\b)"
+    r"[A-Z][a-z]+(?:['’]s| (?:has|had|is|was|needs|takes|got|said|says|can|will|must))\b"
+)
+"""… and one at its head that does something."""
 _STARTERS: Final = frozenset(
     "Yes No Ok Okay And But So Then Also Well We It Its The This That Today Now Oh Hi Hey New Just".split()
 )
@@ -244,7 +251,7 @@ def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool
         return not _names_another(text[: pronoun.start()], language)
     if _SELF[language].search(text) or _kin_in(text, language) or _OWNER.search(text):
         return False
-    is_of_another = (_names_another(text, language) or _PRONOUN[language].search(text) for text in before[-READ_BACK:])
+    is_of_another = (_speaks_of_another(text, language) for text in before[-READ_BACK:])
     return not before or any(is_of_another)
 
 
@@ -259,6 +266,13 @@ def _begins_with_pronoun(text: str, language: str) -> bool:
 
 def _names_another(text: str, language: str) -> bool:
     return _kin_in(text, language) or any(name not in _STARTERS for name in _CAPITAL.findall(text))
+
+
+def _speaks_of_another(text: str, language: str) -> bool:
+    """Return whether a text speaks of somebody else; that a sentence begins with a capital says nothing."""
+    if _kin_in(text, language) or _PRONOUN[language].search(text):
+        return True
+    return any(name not in _STARTERS for name in _WITHIN.findall(text)) or _DOES.search(text) is not None
 
 
 def _kin_in(text: str, language: str) -> bool:

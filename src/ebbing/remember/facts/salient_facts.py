@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.errors import EmbeddingError
-from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
 from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.sentences import split_text
@@ -136,18 +137,26 @@ async def salient_facts(
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
     saliences = _judged(model, stated, vectors=vectors, in_talk=in_company)
     least = LEAST_IN_COMPANY if in_company else LEAST
+    is_worth = any(salience is not None and salience.probability >= least for salience in saliences)
+    earlier = await _said_before(deps, context.scope) if is_worth else []
     facts: list[NewFact] = []
     for words, vector, salience in zip(stated, vectors, saliences, strict=True):
         fact = None
         if words.read is not None:
             fact = fact_in_own_words(words, salience)
         elif salience is not None:
-            before = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
+            before = [*earlier, *(each.message.content for each in screened[: words.source])][-READ_BACK:]
             fact = salient_fact(words, salience, version=model.version, least=least, before=before)
         if fact is not None:
             draft = fact_draft(fact, screened[words.source], context=context)
             facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
     return facts
+
+
+async def _said_before(deps: AddDeps, scope: Scope) -> list[str]:
+    """Return the last messages that are stored, oldest first: whom a health message leaves out may stand there."""
+    page = await deps.store.page(scope, kinds=(Kind.EPISODE,), limit=READ_BACK)
+    return [record.content for record in reversed(page.records) if QUARANTINED not in record.tags]
 
 
 def worth_telling(

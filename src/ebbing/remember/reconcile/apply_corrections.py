@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -19,6 +20,8 @@ _RULE_ID: Final = "correction"
 _MAX_MEMORIES: Final = 5
 """Memories, the newest first, among which a word that was wrong is looked for."""
 _CONFIDENCE: Final = 0.9
+_MAY_NAME: Final = re.compile(r"(?i)\b(?:my|our|not me|not mine|not I)\b|[是不][我俺咱]")
+"""Without such words a message does not say of whom the last statement was."""
 
 
 async def apply_self_corrections(
@@ -34,7 +37,8 @@ async def apply_self_corrections(
         if message.role is not Role.USER or held_back:
             continue
         earlier = [fact for fact in corrected if fact.source < index][-_MAX_MEMORIES:]
-        person, correction = right_person_of(message.content), correction_of(message.content)
+        person = right_person_of(message.content) if _MAY_NAME.search(message.content) else None
+        correction = correction_of(message.content)
         right: tuple[Fact | None, Fact] | None = None
         if person is not None:
             right = await _told_of(person, earlier, store=store, scope=scope, speaker=message.name)

@@ -80,12 +80,19 @@ def _in_words_of_ended_memory(
 def _fact_about_named_person(
     fact: Fact, memories: Sequence[KnownMemory], *, screened: ScreenedMessage, context: DraftContext
 ) -> Fact | None:
-    """Return the fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8"."""
+    """Return the fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8".
+
+    Of two people of one name nobody could tell which one is meant.
+    """
     speaker = (screened.message.name or "").casefold()
-    for memory in memories:
-        for alias in aliases(memory.record.content):
-            if not speaker.startswith(alias.name.casefold()) and fact.text.startswith(f"{alias.name} "):
-                whole = replace(screened.message, content=f"my {alias.word} {fact.text}")
-                read = extract([whole], now=context.now)
-                return replace(read[0], source=fact.source, source_text=fact.source_text) if read else None
-    return None
+    words = {
+        alias.word
+        for memory in memories
+        for alias in aliases(memory.record.content)
+        if not speaker.startswith(alias.name.casefold()) and fact.text.startswith(f"{alias.name} ")
+    }
+    if len(words) != 1:
+        return None
+    whole = replace(screened.message, content=f"my {words.pop()} {fact.text}")
+    read = extract([whole], now=context.now)
+    return replace(read[0], source=fact.source, source_text=fact.source_text) if read else None

@@ -291,12 +291,28 @@ def test_whose_illness_it_is_must_be_named(said: str, is_kept: bool) -> None:
         (("took mum to the surgery", "how did it go?"), False),
         (("she's tired all the time", "since when?"), False),
         (("ok", *["so"] * 20), True),
+        (("Which one are you on?",), True),
+        (("Thanks. How much do you take?",), True),
+        (("Rosie is back from the clinic",), False),
+        (("we saw Rosie at the clinic",), False),
     ],
 )
 def test_who_is_left_out_is_the_speaker_where_nobody_else_was_spoken_of(before: tuple[str, ...], is_kept: bool) -> None:
     [words] = stated_words([screened("off the amlodipine as of today, ramipril instead")], read_places=())
     fact = salient_fact(words, Salience(0.99, "health"), version="v", before=before)
     assert (fact is not None) is is_kept
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("asked", "count"), [("Which one are you on?", 1), ("Which one is Rosie on?", 0), ("Which one is your mum on?", 0)]
+)
+async def test_whom_a_health_message_leaves_out_is_looked_for_in_earlier_calls(asked: str, count: int) -> None:
+    salience = FakeSalience({"apixaban": "health"})
+    async with AsyncMemory(components=components_with(salience)) as memory:
+        await memory.add([said("back from the hospital", 1), said(asked, 2, role="assistant")], user_id="Rhona")
+        await memory.add([said("apixaban, five milligrams, twice a day", 3)], user_id="Rhona")
+        assert len((await memory.get_all(user_id="Rhona"))["results"]) == count
 
 
 @pytest.mark.parametrize(
