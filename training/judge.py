@@ -14,12 +14,12 @@ from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from training.embed import nearness
 from training.model import Reader
 from training.pairs import Message, Pairs, Question
-from training.questions import authors, examples_of
+from training.questions import examples_of
 
 HELD = ("w4", "w5", "q4", "m7", "m8", "m19", "m20")
 """Authors that only judge …"""
 HELD_ASKED = ("h4", "h8")
-"""… and those of `data/asked`, from none of whom the weights in the package have learned."""
+"""… and those of `data/asked`."""
 _BATCH = 256
 
 
@@ -28,7 +28,7 @@ def odds_of(reader: Reader, pairs: Pairs, places: np.ndarray, *, task: str) -> n
     reader.eval()
     odds = np.zeros(len(places), np.float32)
     for rows in pairs.by_length(places, _BATCH):
-        with torch.no_grad(), torch.autocast(pairs.device, torch.bfloat16, enabled=pairs.device == "cuda"):
+        with torch.no_grad(), torch.autocast(pairs.device, torch.bfloat16):
             outputs = reader(*pairs.batch(places[rows], task))[task].float()
         odds[rows] = (outputs[:, 1] - outputs[:, 0]).cpu().numpy()
     return odds
@@ -52,13 +52,18 @@ def calibration_error(labels: np.ndarray, shares: np.ndarray, bins: int = 10) ->
 
 def report(reader: Reader, pairs: Pairs, *, questions: Sequence[Question], messages: Sequence[Message]) -> str:
     """Return one line for each author of questions, and one for the messages."""
-    odds = odds_of(reader, pairs, np.concatenate([each.places for each in questions]), task="answer")
-    ends = np.cumsum([len(each.places) for each in questions])[:-1]
-    lists = zip(questions, np.split(odds, ends), strict=True)
-    lines = report_of([(each.author, each.labels, own) for each, own in lists])
+    lines = report_questions(reader, pairs, questions)
     labels = np.array([int(each.kind >= 0) for each in messages])
     worth = odds_of(reader, pairs, np.array([each.places[0] for each in messages]), task="message")
     return f"{lines}\n  {len(labels)} messages: area {area(labels, worth):.3f}"
+
+
+def report_questions(reader: Reader, pairs: Pairs, questions: Sequence[Question]) -> str:
+    """Return one line for each author of questions, and one for all."""
+    odds = odds_of(reader, pairs, np.concatenate([each.places for each in questions]), task="answer")
+    ends = np.cumsum([len(each.places) for each in questions])[:-1]
+    lists = zip(questions, np.split(odds, ends), strict=True)
+    return report_of([(each.author, each.labels, own) for each, own in lists])
 
 
 def report_of(lists: Sequence[tuple[str, np.ndarray, np.ndarray]]) -> str:
@@ -90,15 +95,20 @@ def _line_of(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> str:
 def main() -> None:
     """Print how good the package's reader is: four bits, on onnxruntime."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held", default=",".join(HELD), help="authors, with commas between")
+    parser.add_argument("--held", default=",".join(HELD), help="authors of everyday questions, with commas between")
     given = parser.parse_args()
     reader = CrossEncoderReader(E5Embedder.load())
-    for names in (given.held.split(","), authors(["asked"])):
+    asked = {
+        "everyday questions": examples_of(given.held.split(","), similarity=nearness),
+        "hard questions": examples_of(HELD_ASKED, similarity=nearness),
+        "hard questions, answers in other words alone": examples_of(HELD_ASKED, similarity=nearness, has_plain=False),
+    }
+    for title, questions in asked.items():
         lists = []
-        for each in examples_of(names, similarity=nearness):
+        for each in questions:
             outputs = reader.read([(each.before, each.question, text) for text in each.texts])
             lists.append((each.author, np.array(each.labels), outputs[:, 1] - outputs[:, 0]))
-        print(report_of(lists))
+        print(f"{title}\n{report_of(lists)}")
 
 
 if __name__ == "__main__":

@@ -66,22 +66,28 @@ def authors(folders: Sequence[str] = ("talks", "people", "messages", "asked")) -
 
 
 def examples_of(
-    names: Iterable[str], *, similarity: Similarity, wrong: tuple[int, int] = JUDGED_WRONG, seed: int = 0
+    names: Iterable[str],
+    *,
+    similarity: Similarity,
+    wrong: tuple[int, int] = JUDGED_WRONG,
+    seed: int = 0,
+    has_plain: bool = True,
 ) -> list[Asked]:
     """Return every question of some authors, in a fixed order.
 
     Args:
         wrong: how many texts that do not answer, the nearest and some by chance.
+        has_plain: whether questions of `data/asked` come with the answer in their own words, too.
     """
-    builder = ExampleBuilder(similarity, wrong=wrong, seed=seed)
+    builder = ExampleBuilder(similarity, wrong=wrong, seed=seed, has_plain=has_plain)
     return [asked for name in sorted(names) for asked in builder.of_author(name)]
 
 
 class ExampleBuilder:
     """Makes examples of the files of an author; what is chosen by chance depends on the seed alone."""
 
-    def __init__(self, similarity: Similarity, *, wrong: tuple[int, int], seed: int) -> None:
-        self._similarity, self._wrong = similarity, wrong
+    def __init__(self, similarity: Similarity, *, wrong: tuple[int, int], seed: int, has_plain: bool = True) -> None:
+        self._similarity, self._wrong, self._has_plain = similarity, wrong, has_plain
         self._chance = random.Random(seed)
 
     def of_author(self, name: str) -> Iterator[Asked]:
@@ -127,8 +133,9 @@ class ExampleBuilder:
         for line in lines:
             others = [text for other in lines if other is not line for text in other["near"]]
             wrong = [*line["near"], *self._chance.sample(others, CHANCE_ASKED)]
-            texts = [self._as_kept(text, line["lang"]) for text in [*line["answers"], *wrong]]
-            labels = (*(1 for _ in line["answers"]), *(0 for _ in wrong))
+            right = [*line["answers"], *([line["plain"]] if self._has_plain else [])]
+            texts = [self._as_kept(text, line["lang"]) for text in [*right, *wrong]]
+            labels = (*(1 for _ in right), *(0 for _ in wrong))
             for question in [line["question"]] if line["before"] else [line["question"], line["other"]]:
                 yield Asked(
                     before=line["before"],

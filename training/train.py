@@ -40,6 +40,8 @@ HEAD_SPEED, STEP_SPEED = 10.0, 0.1
 FOLDS = 4
 QUESTIONS, MESSAGES = 16, 128
 """Of a batch."""
+READ_TOGETHER = 64
+"""Pairs."""
 _FAR_BELOW = -1e4
 _WARM_UP = 60
 """Steps until the full speed."""
@@ -84,11 +86,15 @@ class Lesson:
         return Lesson(self.pairs, questions, [each for each in self.messages if each.author in names], self.taught)
 
 
-def learn(lesson: Lesson, plan: Plan, *, name: str) -> Reader:
-    """Return a reader that has learned."""
+def learn(lesson: Lesson, plan: Plan, *, name: str, reader: Reader | None = None) -> Reader:
+    """Return a reader that has learned.
+
+    Args:
+        reader: learns on; without one, a new reader begins with the carrier's weights.
+    """
     torch.manual_seed(plan.seed)
     chance = random.Random(plan.seed)
-    reader = Reader(plan.layers, is_packed=plan.is_packed).to(lesson.pairs.device)
+    reader = (reader or Reader(plan.layers, is_packed=plan.is_packed)).to(lesson.pairs.device)
     optimiser = torch.optim.AdamW(_groups(reader, plan.speed), weight_decay=0.01, betas=(0.9, 0.98))
     total = plan.epochs * len([*_batches(lesson, 0, chance=random.Random(plan.seed))])
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -173,13 +179,20 @@ def _loss_of(reader: Reader, batch: list[Example], *, lesson: Lesson, plan: Plan
         places, task = np.concatenate([each.places for each in batch]), "answer"
     else:
         places, task = np.array([each.places[chance.random() < ALONE] for each in batch]), "message"
-    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-        outputs = reader(*lesson.pairs.batch(places, task), drop=plan.drop)[task].float()
+    outputs = _outputs_of(reader, lesson.pairs, places, task=task, drop=plan.drop)
     taught = (
         None if lesson.taught is None or plan.hard == 1.0 else lesson.taught[torch.as_tensor(places, device=device)]
     )
     loss_of = _questions_loss if task == "answer" else _messages_loss
     return loss_of(outputs, batch, hard=plan.hard, taught=taught)
+
+
+def _outputs_of(reader: Reader, pairs: Pairs, places: np.ndarray, *, task: str, drop: float) -> Tensor:
+    """Return the outputs for pairs; those of similar length are read together, so little is padding."""
+    groups = [*pairs.by_length(places, READ_TOGETHER)]
+    with torch.autocast(pairs.device, torch.bfloat16):
+        parts = [reader(*pairs.batch(places[rows], task), drop=drop)[task].float() for rows in groups]
+    return torch.cat(parts)[torch.from_numpy(np.argsort(np.concatenate(groups))).to(pairs.device)]
 
 
 def _questions_loss(outputs: Tensor, batch: Sequence[Question], *, hard: float, taught: Tensor | None) -> Tensor:
