@@ -183,8 +183,9 @@ async def _extract(
         extraction, screened, store=store, scope=scope, now=now, agent_facts=agent_facts, chosen=chosen
     )
     facts = await apply_self_corrections(store, extraction.facts, screened=screened, scope=scope)
+    put_right = frozenset(fact.source for fact in extraction.facts) - {fact.source for fact in facts}
     facts = await with_withdrawn_wishes(store, facts, screened=screened, context=context)
-    return replace(extraction, facts=facts)
+    return replace(extraction, facts=facts, put_right=put_right)
 
 
 class StoredExtraction(NamedTuple):
@@ -222,7 +223,7 @@ async def store_extraction(
     new_facts = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, memories, strict=True)]
     if is_by_rules:
         new_facts = worth_telling(deps, new_facts, screened=screened, episodes=stored_messages, in_company=in_company)
-        places = {*known_messages.repeated, *(fact.source for fact, _ in drafts)}
+        places = {*known_messages.repeated, *extraction.put_right, *(fact.source for fact, _ in drafts)}
         quoted = await salient_facts(
             deps,
             screened,

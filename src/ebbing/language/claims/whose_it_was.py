@@ -12,6 +12,7 @@ from ebbing.language.claims.change_patterns import corrections
 from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.text.analyzer import query_terms
 from ebbing.language.text.detect_language import detect
+from ebbing.language.text.quotation import quoted_words
 
 _LONGEST: Final = 100
 """Characters of a message that does nothing else."""
@@ -31,7 +32,7 @@ class RightPerson:
     language: str
 
     def of(self, text: str, speakers: Sequence[str]) -> str | None:
-        """The statement told of the right person; None where it is not the speaker's, or says something else.
+        """The statement told of the right person; None where it is not the speaker's, says something else, or quotes.
 
         Args:
             text: a statement in the third person.
@@ -40,7 +41,11 @@ class RightPerson:
         speaker = next((name for name in speakers if re.match(rf"{re.escape(name)}(?!['’\w]|的)", text)), None)
         if self.language == "zh":
             speaker = next((name for name in speakers if text.startswith(name) and text[len(name)] != "的"), None)
-        if speaker is None or not set(query_terms(self.about)) <= {*query_terms(text)}:
+        if (
+            speaker is None
+            or quoted_words(text) is not None
+            or not set(query_terms(self.about)) <= {*query_terms(text)}
+        ):
             return None
         own = _OWN[self.language].sub("", self.who)
         link = "的" if self.language == "zh" else "'s "

@@ -53,6 +53,8 @@ class Extraction:
     """Some messages could not be read by the model: they are to be read again."""
     llm: LlmOptions | None = None
     """The model with the time that is left of the call; None where it was not asked, or failed."""
+    put_right: frozenset[int] = frozenset()
+    """Places of messages of which a later one says that they were wrong: their words are not kept as a memory."""
 
 
 async def extract_facts(

@@ -315,6 +315,19 @@ async def test_whom_a_health_message_leaves_out_is_looked_for_in_earlier_calls(a
         assert len((await memory.get_all(user_id="Rhona"))["results"]) == count
 
 
+@pytest.mark.anyio
+async def test_what_was_put_right_is_not_quoted() -> None:
+    salience = FakeSalience({"allergic": "health", "brother": "health"})
+    async with AsyncMemory(components=components_with(salience)) as memory:
+        talk = [
+            said("I'm allergic to penicillin", 1, name=None),
+            said("no wait, that was my brother, not me", 2, name=None),
+        ]
+        await memory.add(talk, user_id="u")
+        known = [item["memory"] for item in (await memory.get_all(user_id="u"))["results"]]
+        assert known == ["User's brother is allergic to penicillin"]
+
+
 @pytest.mark.parametrize(
     ("said", "is_kept"),
     [
