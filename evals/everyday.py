@@ -52,7 +52,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class RecallModels:
     """The models that serve a store."""
 
     embedder: KeptE5
@@ -82,8 +82,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measures the four sets and prints the figures of both halves."""
-    world = World(KeptE5(CACHE), bundled_reader())
-    outcomes = [*facts(world, infer=options.infer), *_dates(world), *_weak(world)]
+    recall_models = RecallModels(KeptE5(CACHE), bundled_reader())
+    outcomes = [*facts(recall_models, infer=options.infer), *_dates(recall_models), *_weak(recall_models)]
     figures = summary(outcomes)
     if options.json:
         print(json.dumps(figures, ensure_ascii=False))
@@ -142,10 +142,10 @@ def _half(number: int) -> str:
     return "held" if number % 2 else "dev"
 
 
-def facts(world: World, *, infer: bool = False) -> Iterator[Outcome]:
+def facts(recall_models: RecallModels, *, infer: bool = False) -> Iterator[Outcome]:
     """Yield what came of the questions in the other language, and of those for a precise answer."""
     rows = read_rows(DATA / "facts.jsonl")
-    with _Opened(world) as memory:
+    with _Opened(recall_models) as memory:
         _store_facts(memory, rows, infer=infer)
         for number, fact in enumerate(fact for fact in rows if "question" in fact):
             name = "zh>en" if fact["language"] == "en" else "en>zh"
@@ -175,9 +175,9 @@ def _add(memory: Memory, name: str, text: str, *, at: datetime, infer: bool = Fa
     memory.add([message], user_id=user, infer=infer)
 
 
-def _dates(world: World) -> Iterator[Outcome]:
+def _dates(recall_models: RecallModels) -> Iterator[Outcome]:
     """Each language has a log and a user of its own: the days are the same."""
-    with _Opened(world) as memory:
+    with _Opened(recall_models) as memory:
         for row in sorted(read_rows(DATA / "log.jsonl"), key=lambda row: str(row["at"])):
             _add(memory, row["id"], row["text"], at=datetime.fromisoformat(row["at"]), user=row["language"])
         for number, case in enumerate(read_rows(DATA / "dates.jsonl")):
@@ -186,10 +186,10 @@ def _dates(world: World) -> Iterator[Outcome]:
             yield _Asked(number, case["question"], tuple(case["wanted"])).outcome("dates", found)
 
 
-def _weak(world: World) -> Iterator[Outcome]:
+def _weak(recall_models: RecallModels) -> Iterator[Outcome]:
     """Through `get_context` with its defaults; the conversation is stored as well, as a host would have done."""
     cases = read_rows(DATA / "weak.jsonl")
-    with _Opened(world) as memory:
+    with _Opened(recall_models) as memory:
         _store_facts(memory, read_rows(DATA / "facts.jsonl"))
         for number, case in enumerate(cases):
             for days, part in ((70, "beginning"), (40, "outcome")):
@@ -221,9 +221,9 @@ def _sources(item: Row) -> tuple[str, ...]:
 class _Opened:
     """A store that lives as long as the block."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, recall_models: RecallModels) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ebbing-evals-")
-        components = build(path=Path(self._folder.name), embedder=world.embedder, reader=world.reader)
+        components = build(path=Path(self._folder.name), embedder=recall_models.embedder, reader=recall_models.reader)
         self._memory = Memory(components=components)
 
     def __enter__(self) -> Memory:

@@ -59,15 +59,15 @@ def rows() -> Iterator[Row]:
 
 def _recall_rows() -> Iterator[Row]:
     embedder = KeptE5(everyday.CACHE)
-    worlds = [everyday.World(embedder, None), everyday.World(embedder, bundled_reader())]
-    figures = [everyday.summary(everyday.facts(world)) for world in worlds]
+    columns = [everyday.RecallModels(embedder, None), everyday.RecallModels(embedder, bundled_reader())]
+    figures = [everyday.summary(everyday.facts(recall_models)) for recall_models in columns]
     for name in ("en", "zh", "en>zh", "zh>en"):
         off, on = (_precise(each[f"precise {name} all"]) for each in figures)
         yield Row(f"`precise` questions, {name}", "precision / recall / silence", (off, off, on))
     for name in ("en>zh", "zh>en"):
         off, on = (_shown((each[f"cross {name} all"]["first"],)) for each in figures)
         yield Row(f"answer in the other language, {name}", "first", (off, off, on))
-    off, on = (_beliefs(world) for world in worlds)
+    off, on = (_beliefs(recall_models) for recall_models in columns)
     yield Row("PrecisionMemBench", "precision / recall", (off, off, on))
 
 
@@ -75,9 +75,9 @@ def _precise(figures: dict[str, float]) -> str:
     return _shown((figures["precision"], figures["recall"], figures["silence"]))
 
 
-def _beliefs(world: everyday.World) -> str:
+def _beliefs(recall_models: everyday.RecallModels) -> str:
     with tempfile.TemporaryDirectory(prefix="ebbing-evals-") as folder:
-        made = build(path=Path(folder), embedder=world.embedder, reader=world.reader)
+        made = build(path=Path(folder), embedder=recall_models.embedder, reader=recall_models.reader)
         with Memory(components=made) as memory:
             found: dict[str, Any] = precision.summary(precision.run(BeliefsInEbbing(memory)))
     return _shown((found["precision"], found["recall"]))

@@ -46,7 +46,7 @@ SAID_OF_ME: Final = {
 NOT_ME: Final = {
     "en": (
         "oh wait, that was my {}, not me", "no wait, that was my {}", "not me, my {}",
-        "sorry, I meant my {}, not me", "it was actually my {}, not me",
+        "wait no that's my {} lol, not me", "sorry, I meant my {}, not me", "it was actually my {}, not me",
     ),
     "zh": ("说错了，是我{}，不是我", "不对，是我{}", "打错了，是我{}", "不是我，是我{}"),
 }  # fmt: skip
@@ -150,18 +150,18 @@ def test_an_answer_about_somebody_else_is_no_fact_of_the_speaker(data: st.DataOb
 @given(st.data())
 def test_what_was_said_of_the_wrong_person_is_told_of_the_right_one(data: st.DataObject) -> None:
     language = data.draw(st.sampled_from(["en", "zh"]))
-    said, wrong = data.draw(st.sampled_from(SAID_OF_ME[language]))
+    statement, wrong = data.draw(st.sampled_from(SAID_OF_ME[language]))
     mended = data.draw(st.sampled_from(NOT_ME[language])).format(data.draw(st.sampled_from(RELATIVES[language])))
     for at_once in (True, False):
-        known = asyncio.run(known_after(said, mended, at_once=at_once))
+        known = asyncio.run(known_after(statement, mended, at_once=at_once))
         assert wrong not in known
         assert any(text.startswith(("User's ", "用户的")) for text in known)
 
 
 @pytest.mark.parametrize("remark", ["that was great, not me", "that was fun", "not me, no", "不是我，谢谢", "是我的错"])
 def test_a_remark_moves_nothing(remark: str) -> None:
-    said, fact = SAID_OF_ME["zh" if "我" in remark else "en"][0]
-    assert fact in asyncio.run(known_after(said, remark))
+    statement, fact = SAID_OF_ME["zh" if "我" in remark else "en"][0]
+    assert fact in asyncio.run(known_after(statement, remark))
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from ebbing.language.text.quotation import quoted_words
 _LONGEST: Final = 100
 """Characters of a message that does nothing else."""
 _OWN: Final = {"en": re.compile(r"(?i)^(?:my|our) "), "zh": re.compile(r"^[我俺咱]们?(?:家|的)*")}
+_LAUGHS: Final = re.compile(r"(?i) ?\b(?:lol|lmao|haha\w*|tbh|oops)\b|[哈嘿呵]{2,}")
 _NOBODY: Final = frozenset("That This It Not Yes No Oh Sorry Actually The".split())
 """Words with a capital that are no names."""
 
@@ -38,14 +39,10 @@ class RightPerson:
             text: a statement in the third person.
             speakers: how it may name the speaker.
         """
-        speaker = next((name for name in speakers if re.match(rf"{re.escape(name)}(?!['’\w]|的)", text)), None)
-        if self.language == "zh":
-            speaker = next((name for name in speakers if text.startswith(name) and text[len(name)] != "的"), None)
-        if (
-            speaker is None
-            or quoted_words(text) is not None
-            or not set(query_terms(self.about)) <= {*query_terms(text)}
-        ):
+        owner = "的" if self.language == "zh" else r"['’\w]"
+        speaker = next((name for name in speakers if re.match(rf"{re.escape(name)}(?!{owner})", text)), None)
+        says_it = set(query_terms(self.about)) <= {*query_terms(text)}
+        if speaker is None or not says_it or quoted_words(text) is not None:
             return None
         own = _OWN[self.language].sub("", self.who)
         link = "的" if self.language == "zh" else "'s "
@@ -59,7 +56,8 @@ def right_person_of(message: str) -> RightPerson | None:
     if len(message) > _LONGEST:
         return None
     cue = re.match(corrections()[f"cue_{language}"], message, re.IGNORECASE)
-    rest = re.sub(corrections()[f"tail_{language}"], "", message[cue.end() :] if cue else message)
+    rest = _LAUGHS.sub("", message[cue.end() :] if cue else message)
+    rest = re.sub(corrections()[f"tail_{language}"], "", rest)
     for needs_cue, form in _forms()[language]:
         match = form.fullmatch(rest)
         if match is not None and (cue or not needs_cue) and match["who"] not in _NOBODY:

@@ -149,9 +149,12 @@ def is_told_by(message: MemoryRecord, memories: Sequence[MemoryRecord]) -> bool:
     sources = set(message.provenance.source_ids)
     if not message.is_verbatim or not sources:
         return False
-    read = [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
-    read = [memory for memory in read if (memory.provenance.source_text or "\0") in message.content]
-    return bool(read) and _hold_the_words(read, message)
+    of_message: list[MemoryRecord] = []
+    for memory in memories:
+        span = memory.provenance.source_text
+        if span and span in message.content and not sources.isdisjoint(memory.provenance.source_ids):
+            of_message.append(memory)
+    return bool(of_message) and _hold_the_words(of_message, message)
 
 
 def _says_as_much(record: MemoryRecord, message: MemoryRecord) -> bool:

@@ -222,10 +222,8 @@ def salient_fact(
         kind = _KINDS["fact"]
     is_grave = shows("grave", words.text)
     language = "zh" if detect(words.text) == "zh" else "en"
-    is_of_health = is_grave or salience.kind == "health"
-    if _begins_with_pronoun(words.text, language) or (
-        is_of_health and _leaves_open_who(words.text, before, language=language)
-    ):
+    is_open = is_of_health(words, salience) and _leaves_open_who(words.text, before, language=language)
+    if is_open or _begins_with_pronoun(words.text, language):
         return None
     return Fact(
         text=quotation(words.text, words.message.name or _USER[language], language=language),
@@ -238,6 +236,11 @@ def salient_fact(
         rule=f"{NOTICED}:{version}",
         lasts=kind.type is not MemoryType.EPISODIC,
     )
+
+
+def is_of_health(words: Words, salience: Salience) -> bool:
+    """Return whether words tell of an illness, a medicine or a danger: whose it is has to be certain."""
+    return salience.kind == "health" or shows("grave", words.text)
 
 
 def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool:

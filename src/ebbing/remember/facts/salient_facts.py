@@ -29,6 +29,7 @@ from ebbing.remember.extraction.salient_words import (
     READ_BACK,
     Words,
     fact_in_own_words,
+    is_of_health,
     salient_fact,
     stated_words,
     words_around,
@@ -137,8 +138,11 @@ async def salient_facts(
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
     saliences = _judged(model, stated, vectors=vectors, in_talk=in_company)
     least = LEAST_IN_COMPANY if in_company else LEAST
-    is_worth = any(salience is not None and salience.probability >= least for salience in saliences)
-    earlier = await _said_before(deps, context.scope) if is_worth else []
+    asks_who = any(
+        salience is not None and salience.probability >= least and is_of_health(words, salience)
+        for words, salience in zip(stated, saliences, strict=True)
+    )
+    earlier = await _said_before(deps, context.scope) if asks_who else []
     facts: list[NewFact] = []
     for words, vector, salience in zip(stated, vectors, saliences, strict=True):
         fact = None

@@ -85,7 +85,7 @@ def test_a_memory_stands_in_one_group_only_and_the_same_words_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "read"),
+    ("text", "read"),
     [
         ("my daughter is called Ella, she's 6", "User's daughter is called Ella"),
         ("my husband Mike and my brother Mike can't eat shellfish", "User's brother Mike cannot eat shellfish"),
@@ -93,9 +93,9 @@ def test_a_memory_stands_in_one_group_only_and_the_same_words_once() -> None:
         ("我爷爷身体硬朗，住在苏州", "用户的爷爷现在住在苏州工业园区"),
     ],
 )
-def test_a_memory_that_leaves_something_out_never_hides_its_message(said: str, read: str) -> None:
-    message = raw(said)
-    fact = replace(memory(read), provenance=Provenance(source_text=said))
+def test_a_memory_that_leaves_something_out_never_hides_its_message(text: str, read: str) -> None:
+    message = raw(text)
+    fact = replace(memory(read), provenance=Provenance(source_text=text))
     made = render({"relevant": [fact, message]}, style=EN, max_tokens=1_000)
     assert made.shown["relevant"] == (message,)
 
