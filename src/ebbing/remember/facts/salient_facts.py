@@ -149,7 +149,8 @@ async def salient_facts(
         if words.read is not None:
             fact = fact_in_own_words(words, salience)
         elif salience is not None:
-            before = [*earlier, *(each.message.content for each in screened[: words.source])][-READ_BACK:]
+            in_call = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
+            before = in_call or earlier
             fact = salient_fact(words, salience, version=model.version, least=least, before=before)
         if fact is not None:
             draft = fact_draft(fact, screened[words.source], context=context)
