@@ -89,6 +89,17 @@ def single_messages() -> Iterator[Labelled]:
     yield from _of_extraction_sets()
 
 
+def answers() -> list[Labelled]:
+    """Return short answers, each behind the question of the assistant that it answers."""
+    labelled: list[Labelled] = []
+    for path in sorted((DATA / "answers").glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            pair = json.loads(line)
+            text = f"{pair['question']} {pair['answer']}"
+            labelled.append(Labelled(text, "", pair["lang"], path.stem, pair["kind"] or None))
+    return labelled
+
+
 def _of_extraction_sets() -> Iterator[Labelled]:
     """Yield the messages of those authors of the extraction sets who hold nothing back (`evals.extraction`)."""
     for language in LANGUAGES:

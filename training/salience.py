@@ -2,8 +2,8 @@
 
 It learns from the messages of talks: which of them are worth remembering in their speaker's words, and what about. Each
 part of the authors is judged by what is learned of all others. What weighs the two halves is learned from that, of
-talks alone: of single messages that were written for it, more are worth it than in life. Talks that were written to be
-full of changes (`data/changes/talks`) do not help: with them it was less exact in everyday talks.
+talks alone: of single messages and of answers that were written for it, more are worth it than in life. Talks that were
+written to be full of changes (`data/changes/talks`) do not help: with them it was less exact in everyday talks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from ebbing.adapters.readers.salience_heads import PLACES, SALIENCE_FILE_NAME, dense_inputs, places_of
 from ebbing.ports.models.salience import KINDS
 from training.embed import passages
-from training.messages import Labelled, messages, single_messages, stored
+from training.messages import Labelled, answers, messages, single_messages, stored
 from training.quantise import by_rows
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / SALIENCE_FILE_NAME
@@ -98,8 +98,11 @@ class Salience:
         return weighed.multiply(1.0 / np.maximum(lengths, 1e-9)[:, None]).tocsr()
 
 
-def judge(labelled: Sequence[Labelled], inputs: Inputs) -> LogisticRegression:
-    """Print the figures of authors that nothing was learned of; return what weighs the two halves."""
+def judge(labelled: Sequence[Labelled], inputs: Inputs) -> tuple[LogisticRegression, LogisticRegression]:
+    """Print the figures of authors that nothing was learned of; return what weighs the two halves.
+
+    One weighs them for messages, the other for answers with their questions.
+    """
     authors = sorted({message.author for message in labelled})
     margins, kinds = np.zeros((len(labelled), 2)), np.empty(len(labelled), object)
     with ProcessPoolExecutor() as pool:
@@ -107,16 +110,20 @@ def judge(labelled: Sequence[Labelled], inputs: Inputs) -> LogisticRegression:
         for judged, margins_of_part, kinds_of_part in pool.map(partial(_judged_part, labelled, inputs), held_parts):
             margins[judged], kinds[judged] = margins_of_part, kinds_of_part
     worth = np.array([message.kind is not None for message in labelled])
-    everyday = np.array([message.in_talk for message in labelled])
+    answered = np.isin([message.author for message in labelled], [message.author for message in answers()])
+    everyday = np.array([message.in_talk for message in labelled]) & ~answered
     blend = LogisticRegression().fit(margins[everyday], worth[everyday])
-    shares = blend.predict_proba(margins)[:, 1]
+    of_answers = LogisticRegression().fit(margins[answered], worth[answered])
+    shares = np.where(answered, of_answers.predict_proba(margins)[:, 1], blend.predict_proba(margins)[:, 1])
     for language in ("en", "zh"):
         rows = everyday & np.array([message.language == language for message in labelled])
         report(language, worth[rows], shares[rows])
-    report("single messages", worth[~everyday], shares[~everyday])
+    report("answers with their questions", worth[answered], shares[answered])
+    by_themselves = ~(everyday | answered)
+    report("single messages", worth[by_themselves], shares[by_themselves])
     right = [kinds[place] == message.kind for place, message in enumerate(labelled) if message.kind]
     print(f"kind right: {np.mean(right):.2f}; weights of meaning and wording {blend.coef_[0].round(2)}")
-    return blend
+    return blend, of_answers
 
 
 def _judged_part(
@@ -144,7 +151,7 @@ def report(name: str, worth: np.ndarray, shares: np.ndarray) -> None:
         print(f"  recall {recall:.1f}: precision {right[count - 1] / count:.2f} from {shares[order[count - 1]]:.2f}")
 
 
-def export(model: Salience, blend: LogisticRegression) -> None:
+def export(model: Salience, *, blend: LogisticRegression, of_answers: LogisticRegression) -> None:
     """Write the model as package data."""
     order = [list(model.kinds.classes_).index(kind) for kind in KINDS]
     support, scales = by_rows(model.meaning.support_vectors_, most=LARGEST)
@@ -159,6 +166,7 @@ def export(model: Salience, blend: LogisticRegression) -> None:
         "kinds": model.kinds.coef_[order].T.astype(np.float16),
         "kinds_bias": model.kinds.intercept_[order].astype(np.float16),
         "blend": np.array([*blend.coef_[0], blend.intercept_[0]], np.float32),
+        "blend_of_answers": np.array([*of_answers.coef_[0], of_answers.intercept_[0]], np.float32),
     }
     version = hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()[:12]
     np.savez_compressed(PACKAGE_DATA, version=np.array(version), **tensors)
@@ -170,11 +178,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="print the figures and write nothing")
     options = parser.parse_args()
-    labelled = [*messages(), *single_messages()]
+    labelled = [*messages(), *single_messages(), *answers()]
     inputs = Inputs.of(labelled)
-    blend = judge(labelled, inputs)
+    blend, of_answers = judge(labelled, inputs)
     if not options.judge:
-        export(Salience(labelled, inputs), blend)
+        export(Salience(labelled, inputs), blend=blend, of_answers=of_answers)
 
 
 if __name__ == "__main__":

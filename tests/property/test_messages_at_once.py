@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ebbing import Memory
+from ebbing.remember.extraction.running_talk import MIN_TURNS
 from ebbing.wiring.build import build, load_settings
 from tests.examples import examples
 
@@ -26,6 +27,49 @@ SAID = st.sampled_from(
         "我不喜欢爬山",
     ]
 )
+
+ASKED = st.sampled_from(
+    [
+        "What's your name?",
+        "Where do you live?",
+        "Are you allergic to anything?",
+        "Nice. What do you do for work?",
+        "Do you eat meat?",
+        "How old are you?",
+        "Does Max have a job?",
+        "Good to know.",
+        "你叫什么名字？",
+        "你住在哪里？",
+        "你对什么过敏？",
+        "你吃辣吗？",
+        "朵朵喜欢什么？",
+        "好的，记住了。",
+    ]
+)
+ANSWERED = st.sampled_from(
+    [
+        "Tom",
+        "Leeds",
+        "peanuts",
+        "plumber",
+        "no, never",
+        "34",
+        "she hates garlic",
+        "my sister is called Meg",
+        "thanks!",
+        "I live in Porto.",
+        "I quit last week",
+        "王小明",
+        "成都",
+        "花生",
+        "不吃",
+        "我女儿叫朵朵",
+        "她怕狗",
+        "谢谢",
+    ]
+)
+
+SMALL_TALK = [{"role": "user", "content": "what is 3 + 4?"}, {"role": "assistant", "content": "It is 7."}] * MIN_TURNS
 
 
 @pytest.fixture
@@ -48,3 +92,35 @@ def test_one_call_and_many_calls_leave_the_same_memories(memory: Memory, said: l
             memory.add(call, user_id="ada")
         known.append(sorted(item["memory"] for item in memory.get_all(user_id="ada")["results"]))
     assert known[0] == known[1]
+
+
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    turns=st.lists(st.tuples(ANSWERED, ASKED), min_size=2, max_size=5),
+    cut=st.lists(st.booleans(), min_size=10, max_size=10),
+    is_running=st.booleans(),
+)
+@example([("thanks!", "Are you allergic to anything?"), ("peanuts", "Good to know.")], [False, True] * 5, True)
+@example([("谢谢", "你住在哪里？"), ("成都", "好的，记住了。")], [False, True] * 5, False)
+def test_an_answer_is_read_with_its_question_however_a_talk_is_cut_into_calls(
+    memory: Memory, turns: list[tuple[str, str]], cut: list[bool], is_running: bool
+) -> None:
+    said = [
+        {"role": role, "content": text}
+        for turn in (turns if is_running else turns[: MIN_TURNS - 1])
+        for role, text in zip(("user", "assistant"), turn, strict=True)
+    ]
+    calls: list[list[dict[str, str]]] = [[]]
+    for message, ends_a_call in zip(said, cut, strict=False):
+        calls[-1].append(message)
+        if ends_a_call:
+            calls.append([])
+    known: list[list[str]] = []
+    for way in ([said], [call for call in calls if call]):
+        memory.delete_all(user_id="ada")
+        if is_running:
+            memory.add(SMALL_TALK, user_id="ada")
+        for call in way:
+            memory.add(call, user_id="ada")
+        known.append(sorted(item["memory"] for item in memory.get_all(user_id="ada")["results"]))
+    assert known[0] == known[1], (calls, known)

@@ -34,6 +34,7 @@ from ebbing.remember.extraction.extractor import (
     is_in_company,
     previous_messages,
     with_certain_subjects,
+    with_talk_before,
 )
 from ebbing.remember.extraction.salient_words import Words
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
@@ -179,13 +180,21 @@ async def _extract(
     extraction = await extract_facts(
         screened, mode=WriteMode.RULES, llm=None, now=now, agent_facts=agent_facts, known_places=known_messages.repeated
     )
+    extraction = await with_talk_before(extraction, screened, store=store, scope=scope, now=now)
     extraction = await with_certain_subjects(
-        extraction, screened, store=store, scope=scope, now=now, agent_facts=agent_facts, chosen=chosen
+        extraction,
+        screened,
+        store=store,
+        scope=scope,
+        now=now,
+        agent_facts=agent_facts,
+        known_places=known_messages.repeated,
+        chosen=chosen,
     )
     facts = await apply_self_corrections(store, extraction.facts, screened=screened, scope=scope)
     put_right = frozenset(fact.source for fact in extraction.facts) - {fact.source for fact in facts}
     facts = await with_withdrawn_wishes(store, facts, screened=screened, context=context)
-    return replace(extraction, facts=facts, put_right=put_right)
+    return replace(extraction, facts=facts, unquoted=extraction.unquoted | put_right)
 
 
 class StoredExtraction(NamedTuple):
@@ -222,8 +231,16 @@ async def store_extraction(
     stored_messages, memories = inserts[: len(episodes)], inserts[len(episodes) :]
     new_facts = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, memories, strict=True)]
     if is_by_rules:
-        new_facts = worth_telling(deps, new_facts, screened=screened, episodes=stored_messages, in_company=in_company)
-        places = {*known_messages.repeated, *extraction.put_right, *(fact.source for fact, _ in drafts)}
+        question_message = extraction.question_message
+        new_facts = await worth_telling(
+            deps,
+            new_facts,
+            screened=screened,
+            episodes=stored_messages,
+            in_company=in_company,
+            question_message=question_message,
+        )
+        places = {*known_messages.repeated, *extraction.unquoted, *(fact.source for fact, _ in drafts)}
         quoted = await salient_facts(
             deps,
             screened,
@@ -232,6 +249,7 @@ async def store_extraction(
             read_places=places,
             context=context,
             in_company=in_company,
+            question_message=question_message,
         )
         new_facts = sorted([*new_facts, *quoted], key=attrgetter("fact.source"))
     committed = await commit_facts(

@@ -79,15 +79,24 @@ class SalienceHeads:
         weights = {name: array.astype(np.float32) for name, array in tensors.items()}
         self._rarity, self._pieces = weights["rarity"], weights["pieces"]
         self._kinds, self._kinds_bias = weights["kinds"], weights["kinds_bias"]
-        self._blend = weights["blend"]
+        self._blend, self._blend_of_answers = weights["blend"], weights["blend_of_answers"]
 
     def judge(self, texts: Sequence[str], vectors: Sequence[Floats], *, in_talk: bool) -> list[Salience]:
         """Return the judgement of each message; see `SalienceModel`."""
+        return self._judge(texts, vectors, in_talk=in_talk, blend=self._blend)
+
+    def judge_answers(self, texts: Sequence[str], vectors: Sequence[Floats]) -> list[Salience]:
+        """Return the judgement of each answer with its question; see `SalienceModel`."""
+        return self._judge(texts, vectors, in_talk=True, blend=self._blend_of_answers)
+
+    def _judge(
+        self, texts: Sequence[str], vectors: Sequence[Floats], *, in_talk: bool, blend: Floats
+    ) -> list[Salience]:
         if not texts:
             return []
         dense = dense_inputs(texts, vectors, in_talk=[in_talk] * len(texts))
         wording = np.array([self._wording(text) for text in texts], dtype=np.float32)
-        by_meaning, by_wording, base = self._blend
+        by_meaning, by_wording, base = blend
         logits = base + by_meaning * self._meaning.margins(dense) + by_wording * wording
         probabilities = 1.0 / (1.0 + np.exp(-logits))
         kinds = np.argmax(dense @ self._kinds + self._kinds_bias, axis=1)

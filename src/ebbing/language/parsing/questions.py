@@ -34,7 +34,8 @@ _OF_ANOTHER: Final = {
     "en": re.compile(r"(?i)\b(?:he|she|him|his|her|hers|its|they|them|their|theirs)\b"),
     "zh": re.compile(r"(?<![吉其])[他她它]|[那这][只个位条家]"),
 }
-_ADDRESSED: Final = {"en": re.compile(r"(?i)\byou(?:r|rs)?\b"), "zh": re.compile(r"[你您]")}
+ADDRESSED: Final = {"en": re.compile(r"(?i)\byou(?:r|rs)?\b"), "zh": re.compile(r"[你您]")}
+"""Words for the person who is asked."""
 _NAMED: Final = {
     "en": re.compile(
         r"\b(?:(?:[Ww]hat|[Hh]ow) about|[Dd]oes|[Dd]id|[Ii]s|[Ww]as|[Hh]as|[Cc]an|[Cc]ould|[Ww]ill|[Ww]ould) "
@@ -81,24 +82,28 @@ def the_question(message: str, pack: Pack) -> Question | None:
     text = _SHORT_IS.sub(" is", spoken[asking[0]].text)
     if len(_asking_parts(text, pack.language)) > 1:
         return None
-    before = "" if _ADDRESSED[pack.language].search(text) else " ".join(earlier.text for earlier in spoken[: asking[0]])
+    before = "" if ADDRESSED[pack.language].search(text) else " ".join(earlier.text for earlier in spoken[: asking[0]])
     other = _other(f"{before} {text}", pack, has_pets=False) or _other(text, pack)
     return Question(text, _named(text, pack) or other)
 
 
-def is_of_another(question: Question, whole: str, *, named: str, pack: Pack) -> bool:
+def is_of_another(question: Question, whole: str, *, answer: str, named: str, pack: Pack) -> bool:
     """Whether a completed sentence speaks of the speaker where the question is about somebody else.
 
-    `named` are the words of the question that the completed sentence takes up.
+    Args:
+        answer: its part that was answered. A pronoun there is of whoever was spoken of, one of the family is meant.
+        named: the words of the question that the completed sentence takes up.
     """
     other = question.of_another
-    is_told = other in named or other in whole or _other(whole, pack, has_pets=False)
+    own = whole.replace(answer, "", 1)
+    relatives = [match for match in kin_in(answer, pack) if not _is_pet(match.group(), pack)]
+    is_told = other in named or other in own or _other(own, pack, has_pets=False) or relatives
     return bool(other) and not is_told
 
 
 def is_of_others_alone(question: Question, pack: Pack) -> bool:
     """Whether a question is about somebody else, and does not speak to the person who is asked."""
-    return bool(question.of_another) and _ADDRESSED[pack.language].search(question.text) is None
+    return bool(question.of_another) and ADDRESSED[pack.language].search(question.text) is None
 
 
 def has_form(answer: str, question: str) -> bool:

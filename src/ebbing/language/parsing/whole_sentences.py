@@ -20,6 +20,7 @@ from ebbing.language.parsing.questions import (
     has_form,
     is_of_another,
     is_of_others_alone,
+    others_in,
     the_question,
 )
 from ebbing.language.parsing.third_person import bare_verb
@@ -35,6 +36,12 @@ _NOTE: Final = {
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|my|me|we|our)\b|[我咱]", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r",\s*(?:and\s+|plus\s+)?|\s+(?:and|plus|&)\s+")
 _HEAD: Final = re.compile(r"(?:I am |I'm |im )?(?=\w)", re.IGNORECASE)
+_SOMEBODY: Final = re.compile(r"(?i)(?:(?:and|but|so) )?(?:s?he|they)\b|[他她]")
+_CORRECTS: Final = re.compile(r"(?i)(?:oh |ah )?(?:no|wait|sorry|actually|scratch that)\b|啊?不[是对]|等等|说错|打错")
+_OF_TODAY: Final = re.compile(
+    r"(?i)\b(?:today|tonight|tomorrow|this (?:time|weekend|evening|week))\b|[今明][天晚早儿夜]|这[次会]|这个?周末"
+)
+"""What is asked of one day says nothing of a life."""
 _VOWEL: Final = re.compile(r"[aeiou]", re.IGNORECASE)
 
 
@@ -137,6 +144,7 @@ _THEIRS: Final = re.compile(
 )
 """What the other party tells of theirs: "my favourite movies are …"."""
 _MINE: Final = re.compile(r"(?i)(?P<mine>mine)(?= (?:is|are) )|(?P<mine_zh>我的)(?=是)")
+_OPENER: Final = re.compile(r"(?i)^(?:honestly|actually|well|um+|hm+|oh|ok(?:ay)?)[, ]+(?=\w)")
 _THANKS: Final = re.compile(r"(?i),? (?:please|pls|thanks|thank you|cheers)$")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
@@ -167,7 +175,7 @@ def completed(spoken: list[Sentence], *, before: str, pack: Pack) -> list[Senten
     if not spoken or spoken[0].asks or len(spoken[0].text) > _LONGEST:
         return spoken
     question = the_question(before, pack)
-    if question is not None and has_form(spoken[0].text, question.text):
+    if question is not None and _answers_for_good(spoken, question, pack=pack):
         comma = _COMMA.search(spoken[0].text)
         parts = (spoken[0].text[: comma.start()], spoken[0].text[comma.start() :]) if comma else (spoken[0].text, "")
         for answer, rest in ((spoken[0].text, ""), parts):
@@ -184,8 +192,22 @@ def _completed(question: Question, answer: str, *, pack: Pack) -> str | None:
         if match is None or not whole:
             continue
         named = " ".join(match.groupdict(default="").values())
-        return None if is_of_another(question, whole, named=named, pack=pack) else whole
+        return None if is_of_another(question, whole, answer=answer, named=named, pack=pack) else whole
     return None
+
+
+def _answers_for_good(spoken: Sequence[Sentence], question: Question, *, pack: Pack) -> bool:
+    """Whether a first sentence has the form that its question asks for, and can tell of a life.
+
+    "Codeine. He hallucinates on it" speaks of somebody whom neither the question nor the answer names. What is put
+    right at once does not count.
+    """
+    if len(spoken) > 1 and _CORRECTS.match(spoken[1].text):
+        return False
+    if _OF_TODAY.search(question.text) or not has_form(spoken[0].text, question.text):
+        return False
+    is_named = bool(question.of_another or others_in(spoken[0].text, pack))
+    return is_named or len(spoken) < 2 or _SOMEBODY.match(spoken[1].text) is None
 
 
 def _is_a_fragment(answer: Sentence, *, before: str, pack: Pack) -> bool:
@@ -205,7 +227,7 @@ def _is_a_fragment(answer: Sentence, *, before: str, pack: Pack) -> bool:
 def _whole(reply: Reply, match: re.Match[str], *, answer: str, pack: Pack) -> str | None:
     opening = pack.words["yes_no"].match(answer)
     says = (opening.lastgroup or "").rstrip("_") if opening else ""
-    rest = _THANKS.sub("", answer[opening.end() :].strip(" ,.!") if opening else answer)
+    rest = _THANKS.sub("", answer[opening.end() :].strip(" ,.!") if opening else _OPENER.sub("", answer))
     wording: str | None
     if not rest or pack.words["echo"].fullmatch(rest):
         wording = {"yes": reply.yes, "no": reply.no}.get(says)

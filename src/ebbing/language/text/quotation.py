@@ -11,7 +11,11 @@ import re
 from typing import Final
 
 _FORMS: Final = {"zh": "{}说：“{}”", "en": "{} said: “{}”"}
-_QUOTATION: Final = re.compile(r"(?P<speaker>[^“”\n]{1,200}?)(?:说：| said: )“(?P<words>[^“”]*)”")
+_ANSWERS: Final = {"zh": "{}回答：“{}”", "en": "{} answered: “{}”"}
+_QUOTATION: Final = re.compile(
+    r"(?P<speaker>[^“”\n]{1,200}?)(?:说：| said: |(?P<answers>回答：| answered: ))“(?P<words>[^“”]*)”"
+)
+_QUESTION_END: Final = re.compile(r"[?？]")
 _NAMELESS: Final = frozenset({"User", "用户"})
 _INNER_MARKS: Final = str.maketrans({"“": "‘", "”": "’"})
 
@@ -22,6 +26,27 @@ def quotation(words: str, speaker: str, *, language: str) -> str:
     return _FORMS[language].format(speaker.translate(_INNER_MARKS), " ".join(inner.split()))
 
 
+def answer_quotation(words: str, speaker: str, *, question: str, language: str) -> str:
+    """Return the words on one line, behind the question that they answer: alone they would say nothing."""
+    inner = f"{question} {words}".translate(_INNER_MARKS)
+    return _ANSWERS[language].format(speaker.translate(_INNER_MARKS), " ".join(inner.split()))
+
+
+def is_answer(text: str) -> bool:
+    """Return whether a memory of this text quotes an answer with its question."""
+    match = _QUOTATION.fullmatch(text)
+    return match is not None and match["answers"] is not None
+
+
+def is_answer_to(text: str, message: str) -> bool:
+    """Return whether a memory of this text repeats what a message asks."""
+    if not is_answer(text):
+        return False
+    words, inner = quoted_words(text) or "", " ".join(message.translate(_INNER_MARKS).split())
+    questions = [match.end() for match in _QUESTION_END.finditer(words)]
+    return any(words[:end] in inner for end in questions)
+
+
 def speaker_in(text: str) -> str | None:
     """Return whom a memory of this text quotes, where that is somebody with a name."""
     match = _QUOTATION.fullmatch(text)
@@ -29,6 +54,8 @@ def speaker_in(text: str) -> str | None:
 
 
 def quoted_words(text: str) -> str | None:
-    """Return the words that a memory of this text quotes; None where it is no quotation as a whole."""
+    """Return the words that a memory of this text quotes, of an answer behind its question; None where it is no
+    quotation as a whole.
+    """
     match = _QUOTATION.fullmatch(text)
     return match["words"] if match else None

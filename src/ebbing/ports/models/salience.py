@@ -46,3 +46,12 @@ class SalienceModel(Protocol):
                 often meant to be remembered.
         """
         ...
+
+    def judge_answers(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> list[Salience]:
+        """Return the judgement of each short answer together with the question that it answers.
+
+        Args:
+            texts: each question with its answer behind it, without speakers.
+            vectors: the vector of each text as a passage, shape (dim,).
+        """
+        ...

@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial, reduce
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,8 @@ from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, ROLES, micros
 from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
+from ebbing.language.parsing.message_statements import MessageParser
+from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.text.statement import Statement
 from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.extraction.rule_extractor import ALONE, CHANGE_RULE, Conversation, extract
@@ -29,6 +32,8 @@ from ebbing.remember.llm.write_modes import read_facts
 
 _EARLIER_MESSAGES: Final = 4
 """Messages of the same conversation that are looked at as what was said before."""
+_GAME_MESSAGES: Final = 24
+"""The same where a game of roles may have begun."""
 _COMPANY_MESSAGES: Final = 100
 """Messages that are looked at for who else takes part."""
 _MOST_NAMES: Final = 64
@@ -42,6 +47,9 @@ _POINTS_BACK: Final = re.compile(
     r"(?i)\W*(?:(?:and|also|oh|well|so|but),? )*(?:he|she|it|they|his|her|its|their)(?:'s|\b)|\W*[他她它]"
 )
 """A message that begins with somebody who was spoken of before."""
+_ASKS: Final = re.compile(r"[?？]|[吗呢]\W*\Z")
+_SAME_TALK: Final = timedelta(hours=1)
+"""What is said later does not answer the assistant's last question any more, nor belong to a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +61,12 @@ class Extraction:
     """Some messages could not be read by the model: they are to be read again."""
     llm: LlmOptions | None = None
     """The model with the time that is left of the call; None where it was not asked, or failed."""
-    put_right: frozenset[int] = frozenset()
-    """Places of messages of which a later one says that they were wrong: their words are not kept as a memory."""
+    unquoted: frozenset[int] = frozenset()
+    """Places of messages whose words are not kept as a memory: a later one puts them right, or they are of a game."""
+    before: tuple[Message, ...] = ()
+    """The last messages of the same conversation, oldest first."""
+    question_message: str = ""
+    """What the assistant said right before the first message, in an earlier call; "" where that asks nothing."""
 
 
 async def extract_facts(
@@ -93,6 +105,33 @@ async def extract_facts(
     return Extraction(facts, extraction.failed, left)
 
 
+async def with_talk_before(
+    extraction: Extraction, screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope, now: datetime
+) -> Extraction:
+    """Return what was read with what was said before it, and without what is said in a game of roles."""
+    shard = await store.shard(scope)
+    is_message = shard.alive & (shard.kind == KINDS.index(Kind.EPISODE))
+    if scope.run_id is not None:
+        is_message = is_message & (shard.run == shard.runs.find(scope.run_id))
+    rows = np.flatnonzero(is_message)
+    newest = rows[np.argsort(shard.created[rows], kind="stable")][-_GAME_MESSAGES:]
+    records = await store.get(scope, [shard.ids[int(row)] for row in newest])
+    before = _messages(sorted(records, key=attrgetter("created_at", "id"), reverse=True))
+    first = screened[0].message
+    said_at = first.timestamp or now
+    same_talk = [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= _SAME_TALK]
+    of_a_game = _places_in_a_game(screened, same_talk)
+    last = before[-1] if before and before[-1] in same_talk else None
+    is_asked = last is not None and last.role is Role.ASSISTANT and first.role is Role.USER
+    return replace(
+        extraction,
+        facts=tuple(fact for fact in extraction.facts if fact.source not in of_a_game),
+        unquoted=of_a_game,
+        before=tuple(before[-_EARLIER_MESSAGES:]),
+        question_message=last.content if last is not None and is_asked and _ASKS.search(last.content) else "",
+    )
+
+
 async def with_certain_subjects(
     extraction: Extraction,
     screened: Sequence[ScreenedMessage],
@@ -101,46 +140,52 @@ async def with_certain_subjects(
     scope: Scope,
     now: datetime,
     agent_facts: bool,
+    known_places: Collection[int] = (),
     chosen: bool = False,
 ) -> Extraction:
-    """Return what was read; where a first message left its subject out, read again with what was said before it.
+    """Return what was read; where a first message leans on what was said before it, read again with that.
 
-    A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of. A
-    speaker with a name may be one of several. In a running talk much passes, unless the messages were `chosen` to be
-    kept. Only there the store is asked: most messages say of whom they speak.
+    A subject that was left out must be the speaker's there too, "she" is whom the messages before spoke of, and
+    "peanuts" may answer what the assistant asked. A speaker with a name may be one of several. In a running talk much
+    passes, unless the messages were `chosen` to be kept.
     """
-    points_back = bool(screened) and _POINTS_BACK.match(screened[0].message.content) is not None
-    has_a_name = any(screened[fact.source].message.name is not None for fact in extraction.facts)
-    is_read = bool(extraction.facts) or points_back
-    in_talk = is_read and not chosen and await _is_in_talk(screened, store=store, scope=scope)
-    spoken = ". ".join(each.message.content for each in screened if each.message.role is Role.USER)
-    may_name = _MAY_NAME.search(spoken) is not None
-    introduced = await _introductions(screened, store=store, scope=scope, now=now) if may_name else []
-    if (
-        not points_back
-        and not introduced
-        and not has_a_name
-        and not in_talk
-        and not any(fact.understood and fact.source == 0 for fact in extraction.facts)
-    ):
+    leans_back = bool(extraction.question_message) or _POINTS_BACK.match(screened[0].message.content) is not None
+    texts = [each.message.content for each in screened if each.message.role is Role.USER]
+    may_name = _MAY_NAME.search(". ".join(texts)) is not None
+    introduced = await _introductions(texts, store=store, scope=scope, now=now) if may_name else []
+    if 0 in extraction.unquoted or not (extraction.facts or leans_back or introduced):
         return extraction
-    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_COMPANY_MESSAGES if has_a_name else _EARLIER_MESSAGES)
-    earlier = _messages(page.records)
-    if not earlier and not in_talk and not introduced:
+    has_a_name = any(screened[fact.source].message.name is not None for fact in extraction.facts)
+    in_talk = not chosen and await _is_in_talk(screened, store=store, scope=scope)
+    earlier = list(extraction.before)
+    if has_a_name:
+        earlier = _messages((await store.page(scope, kinds=(Kind.EPISODE,), limit=_COMPANY_MESSAGES)).records)
+    is_read_again = leans_back or has_a_name or in_talk or bool(introduced)
+    is_open = any(fact.understood and fact.source == 0 for fact in extraction.facts)
+    if not (earlier or in_talk or introduced) or not (is_read_again or is_open):
         return extraction
     again = filter_statements(
         screened,
         now=now,
         agent_facts=agent_facts,
-        known_places=(),
+        known_places=known_places,
         conversation=Conversation(earlier[-_EARLIER_MESSAGES:], _names_in(earlier), in_talk, introduced),
     )
-    if not (points_back or has_a_name or in_talk or introduced):
-        texts = {fact.text for fact in again if fact.source == 0}
-        certain = [fact for fact in extraction.facts if fact.source != 0 or fact.text in texts]
+    if not is_read_again:
+        read_again = {fact.text for fact in again if fact.source == 0}
+        certain = [fact for fact in extraction.facts if fact.source != 0 or fact.text in read_again]
         return replace(extraction, facts=tuple(certain))
-    places = range(len(screened)) if introduced else range(int(points_back))
+    places = range(len(screened)) if introduced else range(int(leans_back))
     return _read_again(extraction, again, places=places)
+
+
+def _places_in_a_game(screened: Sequence[ScreenedMessage], before: Sequence[Message]) -> frozenset[int]:
+    """Return the places of the messages that are said in a game of roles, begun by one of them or before."""
+    packs = Packs.load()
+    for place, message in enumerate([*before, *(each.message for each in screened)], start=-len(before)):
+        if message.role is Role.USER and MessageParser(message, None, packs, []).begins_a_game():
+            return frozenset(range(max(place + 1, 0), len(screened)))
+    return frozenset()
 
 
 def _read_again(extraction: Extraction, again: Sequence[Fact], *, places: Collection[int]) -> Extraction:
@@ -149,14 +194,11 @@ def _read_again(extraction: Extraction, again: Sequence[Fact], *, places: Collec
     return replace(extraction, facts=tuple(fact for fact in again if fact.source in sources))
 
 
-async def _introductions(
-    screened: Sequence[ScreenedMessage], *, store: MemoryStore, scope: Scope, now: datetime
-) -> list[Message]:
+async def _introductions(texts: Sequence[str], *, store: MemoryStore, scope: Scope, now: datetime) -> list[Message]:
     """Return where the speaker said who somebody is whom the messages call by name: "my daughter is called Ella".
 
     Of two people of one name nobody could tell which one is meant.
     """
-    texts = [each.message.content for each in screened if each.message.role is Role.USER]
     shard = await store.shard(scope)
     codes = [code for name, code in shard.attributes.items() if name.endswith(".name")]
     rows = np.flatnonzero(shard.alive & np.isin(shard.attribute, codes) & (shard.valid_to > micros(now)))

@@ -10,7 +10,7 @@ from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.record import MemoryType
-from ebbing.language.dates.resolve import BEGINNING, FOREVER, DateSpan, absolute, resolve
+from ebbing.language.dates.resolve import BEGINNING, FOREVER, absolute, resolve
 from ebbing.language.patterns.lazy_pattern import Late
 from ebbing.language.patterns.rule_pack import Pack, Rule
 from ebbing.language.text.statement import Statement
@@ -43,16 +43,13 @@ def _first(rules: Iterable[tuple[Rule, Late]], statement: Statement, *, pack: Pa
         if match is None:
             continue
         groups = _groups(match, rule, statement=statement)
-        if groups is not None and (rule.attribute or _personal(statement, pack)):
+        # A clause without a subject of its own may be about anything, unless the speaker comes into it.
+        is_own = statement.who != "clause" or pack.words["own_words"].search(statement.clause) is not None
+        if groups is not None and (rule.attribute or is_own):
             fact = _built(rule, statement, groups=groups, pack=pack)
             return _dated(fact, rule, said_at=said_at, language=pack.language)
         silent = rule
     return None
-
-
-def _personal(statement: Statement, pack: Pack) -> bool:
-    """Return whether the speaker comes into it; a clause without a subject of its own may be about anything."""
-    return statement.who != "clause" or pack.words["own_words"].search(statement.clause) is not None
 
 
 def _readings(statement: Statement, pack: Pack) -> list[Statement]:
@@ -126,7 +123,8 @@ def _dated(fact: Fact, rule: Rule, *, said_at: datetime, language: str) -> Fact:
     if not rule.dated:
         return fact
     all_spans = resolve(fact.text, now=said_at, language=language)
-    spans = [span for span in all_spans if _bounded(span) and not span.doubtful]
+    bounded = (span for span in all_spans if span.start != BEGINNING and span.end != FOREVER)
+    spans = [span for span in bounded if not span.doubtful]
     if not spans or (fact.type is MemoryType.EPISODIC and _looks_ahead(rule) and spans[0].direction == "past"):
         return fact
     text = absolute(fact.text, now=said_at, language=language)
@@ -138,15 +136,8 @@ def _looks_ahead(rule: Rule) -> bool:
     return not {"plan", "goal"}.isdisjoint(rule.tags)
 
 
-def _bounded(span: DateSpan) -> bool:
-    return span.start != BEGINNING and span.end != FOREVER
-
-
 class _Slots(dict[str, str]):
     """Groups for a wording; one that did not take part is empty."""
-
-    def __init__(self, groups: Mapping[str, str], **more: str) -> None:
-        super().__init__(groups, **more)
 
     def __missing__(self, key: str) -> str:
         return ""

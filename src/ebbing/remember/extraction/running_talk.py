@@ -60,9 +60,9 @@ def is_kept_in_talk(
         return to_assistant and is_standing_wish(statement, sentence, message=message)
     if fact.corrects or fact.rule == "change":
         return False
-    is_value_asked_for = to_assistant and sentence.answers and fact.attribute is not None and fact.lasts
-    is_value_asked_for = is_value_asked_for and fact.attribute not in NAMES
-    if _is_grave(fact, statement, sentence=sentence) or (is_value_asked_for and not shows("jokes", message.content)):
+    if _is_grave(fact, statement, sentence=sentence) or (
+        to_assistant and _answers_for_good(fact, statement, sentence=sentence, message=message)
+    ):
         return True
     is_whole = plain and not (sentence.answers or statement.pronoun) and statement.implied is None
     if not is_whole and not is_kept_among_people(
@@ -81,6 +81,16 @@ def is_kept_in_talk(
         return False
     is_particular = shows("particular", statement.predicate) or (not plain and shows("own", statement.predicate))
     return fact.type is not MemoryType.PREFERENCE or not is_particular
+
+
+def _answers_for_good(fact: Fact, statement: Statement, *, sentence: Sentence, message: Message) -> bool:
+    """Return whether a fact is the answer to a question about the speaker, and holds for longer than this talk.
+
+    Who goes by a name has told it: another is a part in a game.
+    """
+    is_answer = sentence.answers and statement.implied is None
+    is_certain = not (fact.understood or statement.pronoun or fact.tentative or shows("jokes", message.content))
+    return is_answer and is_certain and fact.lasts and not (message.name and fact.attribute in NAMES)
 
 
 def _names_itself(statement: Statement, sentence: Sentence) -> bool:

@@ -14,14 +14,15 @@ from typing import Final
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import NOTICED, MemoryType, Role
-from ebbing.language.parsing.questions import kin_in
+from ebbing.language.parsing.questions import ADDRESSED, kin_in
 from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
-from ebbing.language.text.quotation import quotation
+from ebbing.language.text.quotation import answer_quotation, quotation
 from ebbing.ports.models.salience import Salience
 from ebbing.privacy.guarding.trust import instruction_shaped
+from ebbing.remember.extraction.answers import question_before
 from ebbing.remember.extraction.extractor import PLACEHOLDER
 from ebbing.remember.intake.screening import ScreenedMessage
 
@@ -35,6 +36,8 @@ LEAST_READ: Final = 0.05
 those that are kept."""
 LEAST_UNDERSTOOD: Final = 0.2
 """The same of a message by itself, where the rule took the speaker for a subject that is not named."""
+LEAST_ANSWERED: Final = 0.3
+"""The same of a short answer with its question, from which a rule reads something."""
 _LEAST_CHARS: Final = 6
 _MAX_CHARS: Final = 400
 """Of a longer message too little is about any one thing."""
@@ -153,16 +156,36 @@ class Words:
     """What a rule read from it."""
     is_needed: bool = False
     """It counts whatever it is worth."""
+    question: str = ""
+    """The question that the text answers, where it would say nothing alone."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the message says nothing else."""
-        return self.text == self.message.content
+        """Whether the message says nothing else, and says it by itself."""
+        return self.text == self.message.content and not self.question
+
+    @property
+    def is_addressed(self) -> bool:
+        """Whether the text answers a question to the speaker, with "you" or 你."""
+        return any(addressed.search(self.question) is not None for addressed in ADDRESSED.values())
+
+    @property
+    def full_text(self) -> str:
+        """The text, behind the question that it answers."""
+        return f"{self.question} {self.text}" if self.question else self.text
 
     @property
     def passage(self) -> str:
-        """The text with its speaker, as messages are embedded."""
-        return f"{self.message.name}: {self.text}" if self.message.name else self.text
+        """The text with its speaker, as messages are embedded; an answer with its question instead."""
+        return f"{self.message.name}: {self.text}" if self.message.name and not self.question else self.full_text
+
+    def quoted(self) -> str:
+        """Return the words as a memory."""
+        language = "zh" if detect(self.text) == "zh" else "en"
+        speaker = self.message.name or _USER[language]
+        if self.question:
+            return answer_quotation(self.text, speaker, question=self.question, language=language)
+        return quotation(self.text, speaker, language=language)
 
 
 def words_around(fact: Fact, screened: Sequence[ScreenedMessage], *, is_alone: bool) -> Words | None:
@@ -189,20 +212,30 @@ def fact_in_own_words(words: Words, salience: Salience | None) -> Fact | None:
     is_worthless = salience is not None and salience.probability < LEAST_READ
     if fact is None or (is_worthless and not words.is_needed):
         return None
-    language = "zh" if detect(words.text) == "zh" else "en"
-    text = quotation(words.text, words.message.name or _USER[language], language=language)
-    return replace(fact, text=text, source_text=words.text, reading=fact.text)
+    return replace(fact, text=words.quoted(), source_text=words.text, reading=fact.text)
 
 
-def stated_words(screened: Sequence[ScreenedMessage], *, read_places: Collection[int]) -> list[Words]:
-    """Return what the user messages state in earnest, without those at `read_places`, held back, or with a mask."""
+def stated_words(
+    screened: Sequence[ScreenedMessage], *, read_places: Collection[int], question_message: str = ""
+) -> list[Words]:
+    """Return what the user messages state in earnest, without those at `read_places`, held back, or with a mask.
+
+    A short answer comes with its question first, then by itself.
+
+    Args:
+        question_message: what the assistant said right before the first message, in an earlier call.
+    """
     stated: list[Words] = []
     for source, (message, _, held_back) in enumerate(screened):
         if message.role is not Role.USER or held_back is not None or source in read_places:
             continue
         text = _stated(message.content)
-        is_earnest = _LEAST_CHARS <= len(text) <= _MAX_CHARS and not shows("jokes", text)
-        if is_earnest and PLACEHOLDER.search(text) is None and instruction_shaped(text) is None:
+        if not text or shows("jokes", text) or PLACEHOLDER.search(text) is not None:
+            continue
+        question = question_before(screened, source, question_message=question_message)
+        if question and instruction_shaped(f"{question} {text}") is None:
+            stated.append(Words(source, message, text, question=question))
+        if _LEAST_CHARS <= len(text) <= _MAX_CHARS and instruction_shaped(text) is None:
             stated.append(Words(source, message, text))
     return stated
 
@@ -218,15 +251,15 @@ def salient_fact(
     if salience.probability < least:
         return None
     kind = _KINDS[salience.kind]
-    if salience.kind in _BINDING and not _BINDS.search(words.text):
+    if salience.kind in _BINDING and not _BINDS.search(words.full_text):
         kind = _KINDS["fact"]
-    is_grave = shows("grave", words.text)
+    is_grave = shows("grave", words.full_text)
     language = "zh" if detect(words.text) == "zh" else "en"
-    is_open = is_of_health(words, salience) and _leaves_open_who(words.text, before, language=language)
-    if is_open or _begins_with_pronoun(words.text, language):
+    is_open = not words.is_addressed and _leaves_open_who(words.full_text, before, language=language)
+    if (leaves_out_whose(words, salience) and is_open) or _begins_with_pronoun(words.full_text, language):
         return None
     return Fact(
-        text=quotation(words.text, words.message.name or _USER[language], language=language),
+        text=words.quoted(),
         type=kind.type,
         tags=(*kind.tags, "health") if is_grave else kind.tags,
         importance=kind.importance,
@@ -238,9 +271,12 @@ def salient_fact(
     )
 
 
-def is_of_health(words: Words, salience: Salience) -> bool:
-    """Return whether words tell of an illness, a medicine or a danger: whose it is has to be certain."""
-    return salience.kind == "health" or shows("grave", words.text)
+def leaves_out_whose(words: Words, salience: Salience) -> bool:
+    """Return whether it has to be certain of whom words tell: of an illness or a danger, and of what answers
+    a question to nobody ("date of birth?").
+    """
+    is_of_health = salience.kind == "health" or shows("grave", words.full_text)
+    return is_of_health or (words.question != "" and not words.is_addressed)
 
 
 def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -22,14 +22,16 @@ from ebbing.language.text.sentences import split_text
 from ebbing.ports.models.salience import Salience, SalienceModel
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.extraction.answers import question_before
 from ebbing.remember.extraction.salient_words import (
     LEAST,
+    LEAST_ANSWERED,
     LEAST_IN_COMPANY,
     LEAST_UNDERSTOOD,
     READ_BACK,
     Words,
     fact_in_own_words,
-    is_of_health,
+    leaves_out_whose,
     salient_fact,
     stated_words,
     words_around,
@@ -89,7 +91,12 @@ def judge_of(deps: AddDeps) -> SalienceModel | None:
 
 
 def _may_be_quoted(fact: Fact, source: ScreenedMessage) -> bool:
-    """Return whether the words of a fact can stand for it: a user says them of their life, and puts nothing right."""
+    """Return whether the words of a fact can stand for it: a user says them of their life, and puts nothing right.
+
+    An answer says nothing without its question.
+    """
+    if fact.sentence is not None:
+        return False
     is_own = source.message.role is Role.USER and fact.about == "user" and fact.method == "rule"
     is_new = not (fact.tentative or fact.corrects or fact.instead_of)
     return is_own and is_new and fact.source_text is not None and quoted_words(fact.text) is None
@@ -119,6 +126,7 @@ async def salient_facts(
     read_places: Collection[int],
     context: DraftContext,
     in_company: bool,
+    question_message: str = "",
 ) -> list[NewFact]:
     """Return a quotation of each message that is worth remembering and from which nothing else is made.
 
@@ -127,25 +135,29 @@ async def salient_facts(
         quotable: words from which a rule read a fact, which goes with the quotation.
         read_places: places of messages from which a fact is made, or that are known.
         in_company: the messages are of a running talk, or of one among people.
+        question_message: what the assistant said right before the first message, in an earlier call.
     """
     model = judge_of(deps)
     if model is None or not episodes:
         return []
     places = {*read_places, *(words.source for words in quotable)}
-    stated = [*quotable, *stated_words(screened, read_places=places)]
+    stated = [*quotable, *stated_words(screened, read_places=places, question_message=question_message)]
     if not stated:
         return []
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
     saliences = _judged(model, stated, vectors=vectors, in_talk=in_company)
     least = LEAST_IN_COMPANY if in_company else LEAST
     asks_who = any(
-        salience is not None and salience.probability >= least and is_of_health(words, salience)
+        salience is not None and salience.probability >= least and leaves_out_whose(words, salience)
         for words, salience in zip(stated, saliences, strict=True)
     )
     earlier = await _said_before(deps, context.scope) if asks_who else []
     facts: list[NewFact] = []
+    answered: set[int] = set()
     for words, vector, salience in zip(stated, vectors, saliences, strict=True):
         fact = None
+        if words.source in answered:
+            continue
         if words.read is not None:
             fact = fact_in_own_words(words, salience)
         elif salience is not None:
@@ -153,6 +165,7 @@ async def salient_facts(
             before = in_call or earlier
             fact = salient_fact(words, salience, version=model.version, least=least, before=before)
         if fact is not None:
+            answered |= {words.source} if words.question else set()
             draft = fact_draft(fact, screened[words.source], context=context)
             facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
     return facts
@@ -164,31 +177,82 @@ async def _said_before(deps: AddDeps, scope: Scope) -> list[str]:
     return [record.content for record in reversed(page.records) if QUARANTINED not in record.tags]
 
 
-def worth_telling(
+async def worth_telling(
     deps: AddDeps,
     facts: Sequence[NewFact],
     *,
     screened: Sequence[ScreenedMessage],
     episodes: Sequence[Insert],
     in_company: bool,
+    question_message: str = "",
 ) -> list[NewFact]:
-    """Return the facts that rules read, without those of a message by itself that is worth little and names no subject.
+    """Return the facts that rules read, without answers in jest, and without what is worth little and names no subject.
 
-    There the rule took the speaker for the subject: a story that leaves it out ("saw that film, has a dog") reads the
-    same. What binds, a taste, health, an order, the value of an attribute, an end and an answer are kept all the same.
+    In a message by itself, a rule took the speaker for a subject that is left out: a story ("saw that film, has a dog")
+    reads the same. What binds, a taste, health, an order, the value of an attribute and an end are kept all the same.
+
+    Args:
+        question_message: what the assistant said right before the first message, in an earlier call.
     """
     model = judge_of(deps)
-    doubtful = {place for place, new in enumerate(facts) if _may_be_anybodys(new, screened=screened)}
-    if in_company or model is None or not episodes or not doubtful:
+    if model is None or not episodes:
         return list(facts)
-    vectors = dict(_whole_vectors(screened, episodes))
-    sources = sorted({facts[place].fact.source for place in doubtful} & vectors.keys())
-    texts = [screened[source].message.content for source in sources]
-    judged = model.judge(texts, [vectors[source] for source in sources], in_talk=False)
-    little = {
-        source for source, salience in zip(sources, judged, strict=True) if salience.probability < LEAST_UNDERSTOOD
-    }
-    return [new for place, new in enumerate(facts) if place not in doubtful or new.fact.source not in little]
+    dropped: set[int] = set()
+    if any(new.fact.sentence is not None for new in facts):
+        dropped |= await _answers_in_jest(deps, facts, screened=screened, question_message=question_message)
+    doubtful = {place for place, new in enumerate(facts) if _may_be_anybodys(new, screened=screened)}
+    if doubtful and not in_company:
+        vectors = dict(_whole_vectors(screened, episodes))
+        sources = {place: facts[place].fact.source for place in doubtful}
+        dropped |= _worth_little(model, sources, screened=screened, vectors=vectors)
+    return [new for place, new in enumerate(facts) if place not in dropped]
+
+
+def _worth_little(
+    model: SalienceModel,
+    sources: Mapping[int, int],
+    *,
+    screened: Sequence[ScreenedMessage],
+    vectors: Mapping[int, Vector],
+) -> set[int]:
+    """Return the places of facts whose messages are worth little.
+
+    Args:
+        sources: the place of the message of each fact, by the place of the fact.
+        vectors: of messages that are stored in one piece, by their places.
+    """
+    judged = sorted(set(sources.values()) & vectors.keys())
+    texts = [screened[source].message.content for source in judged]
+    saliences = model.judge(texts, [vectors[source] for source in judged], in_talk=False)
+    shares = {source: salience.probability for source, salience in zip(judged, saliences, strict=True)}
+    return {place for place, source in sources.items() if shares.get(source, 1.0) < LEAST_UNDERSTOOD}
+
+
+async def _answers_in_jest(
+    deps: AddDeps, facts: Sequence[NewFact], *, screened: Sequence[ScreenedMessage], question_message: str
+) -> set[int]:
+    """Return the places of answers in a quiz, a game or a joke.
+
+    "Which company makes the Corolla?" and "Where do you work?" have the same answer. A model judges both together.
+    """
+    answers: dict[int, Words] = {}
+    for place, new in enumerate(facts):
+        source = new.fact.source
+        question = question_before(screened, source, question_message=question_message)
+        if question and new.fact.sentence is not None:
+            message = screened[source].message
+            answers[place] = Words(source, message, message.content, question=question)
+    model = judge_of(deps)
+    if model is None:
+        return set()
+    stated = list(answers.values())
+    vectors = await _vectors_of(deps, stated, whole=None)
+    saliences = _judged(model, stated, vectors=vectors, in_talk=True)
+    jests: set[int] = set()
+    for place, salience in zip(answers, saliences, strict=True):
+        if salience is not None and salience.probability < LEAST_ANSWERED:
+            jests.add(place)
+    return jests
 
 
 def _may_be_anybodys(new: NewFact, *, screened: Sequence[ScreenedMessage]) -> bool:
@@ -203,22 +267,37 @@ def _judged(
     model: SalienceModel, stated: Sequence[Words], *, vectors: Sequence[Vector | None], in_talk: bool
 ) -> list[Salience | None]:
     """Return what the model says of each; None of what has no vector."""
-    texts: list[str] = []
-    present: list[Vector] = []
-    for words, vector in zip(stated, vectors, strict=True):
-        if vector is not None:
-            texts.append(words.text)
-            present.append(vector)
-    judged = iter(model.judge(texts, present, in_talk=in_talk))
-    return [None if vector is None else next(judged) for vector in vectors]
+    judged: list[Salience | None] = [None] * len(stated)
+    for is_answer in (False, True):
+        places = [
+            place
+            for place, (words, vector) in enumerate(zip(stated, vectors, strict=True))
+            if vector is not None and bool(words.question) is is_answer
+        ]
+        if not places:
+            continue
+        texts = [stated[place].full_text for place in places]
+        present = [vector for place in places if (vector := vectors[place]) is not None]
+        saliences = model.judge_answers(texts, present) if is_answer else model.judge(texts, present, in_talk=in_talk)
+        for place, salience in zip(places, saliences, strict=True):
+            judged[place] = salience
+    return judged
 
 
-async def _vectors_of(deps: AddDeps, stated: Sequence[Words], *, whole: dict[int, Vector]) -> list[Vector | None]:
-    """Return the vector of each, that of a whole message as it is known; None for a part that cannot be embedded."""
-    parts = [words.passage for words in stated if not words.is_whole and words.source in whole]
+async def _vectors_of(
+    deps: AddDeps, stated: Sequence[Words], *, whole: Mapping[int, Vector] | None
+) -> list[Vector | None]:
+    """Return the vector of each, that of a whole message as it is known; None for a part that cannot be embedded.
+
+    Args:
+        whole: the vectors of messages, by their places; without one a part is not looked at. None: all are parts.
+    """
+    parts = [words.passage for words in stated if whole is None or (not words.is_whole and words.source in whole)]
     part_vectors: dict[str, Vector | None] = {}
     with suppress(EmbeddingError):  # the message itself has its vector: only a part of it is not looked at
         part_vectors.update(zip(parts, await deps.vectors(parts), strict=True))
+    if whole is None:
+        return [part_vectors.get(words.passage) for words in stated]
     return [whole.get(words.source) if words.is_whole else part_vectors.get(words.passage) for words in stated]
 
 

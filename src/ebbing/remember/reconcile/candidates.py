@@ -186,7 +186,8 @@ def _near(
         rows += _alike_in_words(shard, entry.terms["term"][entry.terms["tf"] > 0], mask=mask)
         words = claim.cues.seeks.union(*(end.words for end in claim.ends if end.needs == STATE_ENDING))
         if words:
-            rows += _alike_in_words(shard, _hashes(words), mask=mask)
+            hashes = np.sort(np.fromiter(map(term_hash, words), np.uint64, len(words)))
+            rows += _alike_in_words(shard, hashes, mask=mask)
     if claim.changed or claim.ends or claim.over or claim.cues.becomes:
         rows += list(np.flatnonzero(mask)[-MAX_RECENT:])
     similarity = _similarity(shard, fact, calibration=calibration)
@@ -208,10 +209,6 @@ def _same_matter(shard: Shard, fact: NewFact) -> NDArray[np.bool_]:
     if fact.record.object is not None:
         same |= shard.object == shard.objects.find(fact.record.object)
     return same
-
-
-def _hashes(terms: Collection[str]) -> NDArray[np.uint64]:
-    return np.sort(np.fromiter(map(term_hash, terms), np.uint64, len(terms)))
 
 
 def _alike_in_words(shard: Shard, terms: NDArray[np.uint64], *, mask: NDArray[np.bool_]) -> Iterable[int]:

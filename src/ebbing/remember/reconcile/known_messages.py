@@ -6,15 +6,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
 
+import numpy as np
+
 from ebbing.domain.conflict.decision import Decision, Keep, Supersede, Update, changed_by
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.language.text.quotation import quoted_words
+from ebbing.index.shard import KINDS, ROLES, micros
+from ebbing.language.text.quotation import is_answer_to, quoted_words
 from ebbing.language.text.sentences import split_text
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.attempts import until_unchanged
@@ -26,6 +29,7 @@ from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 
 EDITED: Final = "the message that said so was edited"
 DELETED: Final = "the message that said so was deleted"
+_ANSWERED_WITHIN: Final = timedelta(hours=1)
 _REOPENED: Final = "what had replaced it was withdrawn"
 
 
@@ -196,11 +200,29 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
         sources = frozenset({source_id})
         changes: list[Change] = [*deleted_episodes(episodes, now=now, reason=DELETED)]
         changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
+        answers = await _answers_to(store, episodes, scope=scope)
+        changes += [_deleted(answer, now=now, reason=DELETED) for answer in answers if answer not in memories]
         changes = await without_doubts(store, changes, gone=episodes, scope=scope)
         await store.write(owner_scope(scope), changes)
         return sum(isinstance(change, Revise) and change.event is Event.DELETE for change in changes)
 
     return await until_unchanged(attempt)
+
+
+async def _answers_to(store: MemoryStore, messages: Sequence[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
+    """Return the memories of answers that repeat what one of these messages asks."""
+    asking = [message for message in messages if message.role is Role.ASSISTANT]
+    if not asking:
+        return []
+    shard = await store.shard(scope)
+    of_a_person = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & (shard.role == ROLES.index(Role.USER))
+    answers: list[MemoryRecord] = []
+    for message in asking:
+        asked_at = micros(message.created_at)
+        soon = (shard.created >= asked_at) & (shard.created <= asked_at + int(_ANSWERED_WITHIN.total_seconds() * 1e6))
+        records = await store.get(scope, [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)])
+        answers += [record for record in records if is_answer_to(record.content, message.content)]
+    return answers
 
 
 def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:

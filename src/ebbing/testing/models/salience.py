@@ -35,6 +35,10 @@ class FakeSalience:
         self.were_in_talk.append(in_talk)
         return [self._judged(text) for text, _ in zip(texts, vectors, strict=True)]
 
+    def judge_answers(self, texts: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> list[Salience]:
+        """Return the same for answers with their questions."""
+        return self.judge(texts, vectors, in_talk=True)
+
     def _judged(self, text: str) -> Salience:
         for word, kind in self._kinds.items():
             if word in text:

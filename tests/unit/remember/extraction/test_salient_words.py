@@ -305,14 +305,17 @@ def test_who_is_left_out_is_the_speaker_where_nobody_else_was_spoken_of(before: 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("asked", "count"), [("Which one are you on?", 1), ("Which one is Rosie on?", 0), ("Which one is your mum on?", 0)]
+    ("asked", "count"), [("Which one are you on?", 1), ("Which one is Rosie on?", 0), ("Which one is your mum on?", 1)]
 )
-async def test_whom_a_health_message_leaves_out_is_looked_for_in_earlier_calls(asked: str, count: int) -> None:
+async def test_whom_a_health_message_leaves_out_is_told_by_the_question_of_an_earlier_call(
+    asked: str, count: int
+) -> None:
     salience = FakeSalience({"apixaban": "health"})
     async with AsyncMemory(components=components_with(salience)) as memory:
         await memory.add([said("back from the hospital", 1), said(asked, 2, role="assistant")], user_id="Rhona")
         await memory.add([said("apixaban, five milligrams, twice a day", 3)], user_id="Rhona")
-        assert len((await memory.get_all(user_id="Rhona"))["results"]) == count
+        known = [item["memory"] for item in (await memory.get_all(user_id="Rhona"))["results"]]
+        assert known == [f"Rhona answered: “{asked} apixaban, five milligrams, twice a day”"] * count
 
 
 @pytest.mark.anyio
