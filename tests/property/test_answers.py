@@ -128,3 +128,13 @@ def test_an_answer_goes_with_the_message_that_asked(question: str, answer: str) 
     turns = talk(question, answer, is_running=False)
     assert len(asyncio.run(known_after(turns, at_once=False))) == 1
     assert asyncio.run(known_after(turns, at_once=False, forgets="m1")) == []
+
+
+@pytest.mark.anyio
+async def test_a_question_of_another_agent_is_not_answered() -> None:
+    async with AsyncMemory(components=build(load_settings({"store": "ephemeral"}))) as memory:
+        asked = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Where do you live?"}]
+        answer = [{"role": "user", "content": "Leeds"}, {"role": "assistant", "content": "Noted."}]
+        await memory.add(asked, user_id="ada", agent_id="coach")
+        await memory.add(answer, user_id="ada", agent_id="cook")
+        assert (await memory.get_all(user_id="ada"))["results"] == []

@@ -111,6 +111,8 @@ async def with_talk_before(
     """Return what was read with what was said before it, and without what is said in a game of roles."""
     shard = await store.shard(scope)
     is_message = shard.alive & (shard.kind == KINDS.index(Kind.EPISODE))
+    if scope.agent_id is not None:
+        is_message = is_message & (shard.agent == shard.agents.find(scope.agent_id))
     if scope.run_id is not None:
         is_message = is_message & (shard.run == shard.runs.find(scope.run_id))
     rows = np.flatnonzero(is_message)
