@@ -21,7 +21,7 @@ from ebbing.adapters.readers.reader_weights import read_tensors, restored
 from training import carrier
 from training.embed import nearness
 from training.export import TASK
-from training.judge import HELD, HELD_ASKED, report_questions
+from training.judge import HELD, HELD_ASKED, HELD_LOOKED_UP, report_questions
 from training.model import TASKS, Reader, SteppedLinear
 from training.pairs import Pairs, Question
 from training.questions import Asked, authors, examples_of
@@ -92,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     given = parser.parse_args()
-    names = set(authors(EVERYDAY)) - set(HELD)
+    names = set(authors(EVERYDAY)) - {*HELD, *HELD_LOOKED_UP}
     pairs = Pairs("cpu")
     taught: list[np.ndarray] = []
     epochs: list[list[Question]] = []

@@ -19,7 +19,9 @@ from training.questions import examples_of
 HELD = ("w4", "w5", "q4", "m7", "m8", "m19", "m20")
 """Authors that only judge …"""
 HELD_ASKED = ("h4", "h8")
-"""… and those of `data/asked`."""
+"""… those of `data/asked` …"""
+HELD_LOOKED_UP = ("k4", "k7")
+"""… and those of `data/people` whose facts an assistant looks up."""
 _BATCH = 256
 
 
@@ -100,6 +102,7 @@ def main() -> None:
     reader = CrossEncoderReader(E5Embedder.load())
     asked = {
         "everyday questions": examples_of(given.held.split(","), similarity=nearness),
+        "look-ups of an assistant": examples_of(HELD_LOOKED_UP, similarity=nearness),
         "hard questions": examples_of(HELD_ASKED, similarity=nearness),
         "hard questions, answers in other words alone": examples_of(HELD_ASKED, similarity=nearness, has_plain=False),
     }

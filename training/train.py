@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from training.embed import nearness
-from training.judge import HELD, HELD_ASKED, odds_of, report
+from training.judge import HELD, HELD_ASKED, HELD_LOOKED_UP, odds_of, report
 from training.messages import messages
 from training.model import Reader
 from training.pairs import Message, Pairs, Question
@@ -241,7 +241,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument(
-        "--held", default=",".join((*HELD, *HELD_ASKED)), help="authors that only judge, with commas between"
+        "--held",
+        default=",".join((*HELD, *HELD_ASKED, *HELD_LOOKED_UP)),
+        help="authors that only judge, with commas between",
     )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--no-teachers", action="store_true", help="learn from the labels alone")

@@ -230,7 +230,7 @@ def test_a_service_that_is_dead_or_hangs_delays_no_message_by_more_than_its_budg
 
 
 def test_a_question_that_finds_nothing_certain_is_rewritten_where_somebody_wants_it(world: World) -> None:
-    world.model.rewritten = "用户昨晚失眠，询问今天状态有何变化"
+    world.model.rewritten = "用户昨晚失眠了吗"
     with world.visit("Sleeper", locale=CHINESE) as tavern:
         world.meet(tavern, "医生")
         tavern.say("我昨晚失眠了，一直到三点才睡着")
