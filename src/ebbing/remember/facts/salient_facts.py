@@ -155,20 +155,31 @@ async def salient_facts(
     facts: list[NewFact] = []
     answered: set[int] = set()
     for words, vector, salience in zip(stated, vectors, saliences, strict=True):
-        fact = None
-        if words.source in answered:
+        fact = _quotation_of(words, salience, screened=screened, earlier=earlier, version=model.version, least=least)
+        if fact is None or words.source in answered:
             continue
-        if words.read is not None:
-            fact = fact_in_own_words(words, salience)
-        elif salience is not None:
-            in_call = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
-            before = in_call or earlier
-            fact = salient_fact(words, salience, version=model.version, least=least, before=before)
-        if fact is not None:
-            answered |= {words.source} if words.question else set()
-            draft = fact_draft(fact, screened[words.source], context=context)
-            facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
+        if words.question:
+            answered.add(words.source)
+        draft = fact_draft(fact, screened[words.source], context=context)
+        facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
     return facts
+
+
+def _quotation_of(
+    words: Words,
+    salience: Salience | None,
+    *,
+    screened: Sequence[ScreenedMessage],
+    earlier: Sequence[str],
+    version: str,
+    least: float,
+) -> Fact | None:
+    if words.read is not None:
+        return fact_in_own_words(words, salience)
+    if salience is None:
+        return None
+    in_call = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
+    return salient_fact(words, salience, version=version, least=least, before=in_call or earlier)
 
 
 async def _said_before(deps: AddDeps, scope: Scope) -> list[str]:
