@@ -145,6 +145,8 @@ _THEIRS: Final = re.compile(
 """What the other party tells of theirs: "my favourite movies are …"."""
 _MINE: Final = re.compile(r"(?i)(?P<mine>mine)(?= (?:is|are) )|(?P<mine_zh>我的)(?=是)")
 _OPENER: Final = re.compile(r"(?i)^(?:honestly|actually|well|um+|hm+|oh|ok(?:ay)?)[, ]+(?=\w)")
+_NOT: Final = re.compile(r"(?i)not\b|不是")
+"""What is not so fits into no sentence that says what is."""
 _THANKS: Final = re.compile(r"(?i),? (?:please|pls|thanks|thank you|cheers)$")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
@@ -233,7 +235,12 @@ def _whole(reply: Reply, match: re.Match[str], *, answer: str, pack: Pack) -> st
         wording = {"yes": reply.yes, "no": reply.no}.get(says)
     elif says == "no" and reply.no and not reply.answer and not pack.words["whole_answer"].match(rest):
         wording = f"{reply.no}, {rest}"
-    elif says == "no" or pack.words["whole_answer"].match(rest) or (reply.fits and not reply.fits.made.match(rest)):
+    elif (
+        says == "no"
+        or _NOT.match(rest)
+        or pack.words["whole_answer"].match(rest)
+        or (reply.fits and not reply.fits.made.match(rest))
+    ):
         wording = None
     else:
         wording = reply.answer

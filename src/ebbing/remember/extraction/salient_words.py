@@ -45,6 +45,8 @@ _WORDS_BEFORE: Final = {"en": 3, "zh": 4}
 """Words, in Chinese characters, in which nobody is named by a name that is not written with a capital."""
 READ_BACK: Final = 8
 """Messages before one in which somebody may be named whom it tells of."""
+_FORM_MESSAGES: Final = 4
+"""Messages before a question to nobody that may say for whom a form is filled in."""
 _CONFIDENCE: Final = 0.9
 _ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
 """A piece that asks something of the listener."""
@@ -255,8 +257,7 @@ def salient_fact(
         kind = _KINDS["fact"]
     is_grave = shows("grave", words.full_text)
     language = "zh" if detect(words.text) == "zh" else "en"
-    is_open = not words.is_addressed and _leaves_open_who(words.full_text, before, language=language)
-    if (leaves_out_whose(words, salience) and is_open) or _begins_with_pronoun(words.full_text, language):
+    if _is_open(words, salience, before=before, language=language) or _begins_with_pronoun(words.full_text, language):
         return None
     return Fact(
         text=words.quoted(),
@@ -275,8 +276,21 @@ def leaves_out_whose(words: Words, salience: Salience) -> bool:
     """Return whether it has to be certain of whom words tell: of an illness or a danger, and of what answers
     a question to nobody ("date of birth?").
     """
-    is_of_health = salience.kind == "health" or shows("grave", words.full_text)
-    return is_of_health or (words.question != "" and not words.is_addressed)
+    return _is_of_health(words, salience) or (words.question != "" and not words.is_addressed)
+
+
+def _is_of_health(words: Words, salience: Salience) -> bool:
+    return salience.kind == "health" or shows("grave", words.full_text)
+
+
+def _is_open(words: Words, salience: Salience, *, before: Sequence[str], language: str) -> bool:
+    """Return whether it is open of whom words tell; an answer to "you" is of the speaker."""
+    if words.is_addressed or not leaves_out_whose(words, salience):
+        return False
+    if _is_of_health(words, salience):
+        return _leaves_open_who(words.full_text, before, language=language)
+    spoken_of = (_kin_in(text, language) or _PRONOUN[language].search(text) for text in before[-_FORM_MESSAGES:])
+    return not _kin_in(words.full_text, language) and any(spoken_of)
 
 
 def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool:

@@ -156,10 +156,11 @@ async def salient_facts(
     answered: set[int] = set()
     for words, vector, salience in zip(stated, vectors, saliences, strict=True):
         fact = _quotation_of(words, salience, screened=screened, earlier=earlier, version=model.version, least=least)
-        if fact is None or words.source in answered:
-            continue
-        if words.question:
+        is_taken = words.source in answered
+        if words.question and salience is not None and salience.probability >= least:
             answered.add(words.source)
+        if fact is None or is_taken:
+            continue
         draft = fact_draft(fact, screened[words.source], context=context)
         facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
     return facts
