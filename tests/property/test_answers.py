@@ -50,6 +50,12 @@ GAMES: Final = (
     ("我们玩跑团吧", "你叫什么名字？", "叶孤城"),
     ("你来当面试官，我来面试", "你住在哪里？", "深圳"),
 )
+FOR_ANOTHER: Final = (
+    ("I'm filling in a passport form for my mum", "Date of birth?", "4 June 1951"),
+    ("booking a check-up for my dad", "Any allergies?", "penicillin"),
+    ("帮我爸订个体检", "有什么慢性病吗？", "高血压"),
+    ("给我女儿填报名表", "对什么过敏？", "花生"),
+)
 SMALL_TALK: Final = [("what is 3 + 4?", "It is 7."), ("capital of Norway", "Oslo."), ("thanks", "You are welcome.")]
 NOW: Final = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -65,12 +71,12 @@ async def known_after(
     """
     clock = ManualClock(NOW)
     async with AsyncMemory(components=build(load_settings({"store": "ephemeral"}), clock=clock)) as memory:
-        said = [
+        spoken = [
             {"role": role, "content": text}
             for turn in turns
             for role, text in zip(("user", "assistant"), turn, strict=True)
         ]
-        messages = [{**message, "id": f"m{number}"} for number, message in enumerate(said)]
+        messages = [{**message, "id": f"m{number}"} for number, message in enumerate(spoken)]
         calls = [messages] if at_once else [messages[place : place + 2] for place in range(0, len(messages), 2)]
         for number, call in enumerate(calls):
             clock.set(NOW + timedelta(minutes=number) + (pause if number == len(calls) - 1 else timedelta(0)))
@@ -116,6 +122,17 @@ def test_a_quiz_and_a_joke_tell_nothing(told: tuple[str, str], is_running: bool,
 def test_what_is_said_in_a_game_tells_nothing_in_later_calls_either(told: tuple[str, str, str], at_once: bool) -> None:
     first, question, answer = told
     assert asyncio.run(known_after(talk(question, answer, is_running=False, first=first), at_once=at_once)) == []
+
+
+@few
+@given(st.sampled_from(FOR_ANOTHER), st.booleans(), st.booleans())
+@example(FOR_ANOTHER[2], False, False)
+def test_what_a_form_asks_for_somebody_else_is_not_the_speakers(
+    told: tuple[str, str, str], is_running: bool, at_once: bool
+) -> None:
+    first, question, answer = told
+    known = asyncio.run(known_after(talk(question, answer, is_running=is_running, first=first), at_once=at_once))
+    assert not any(answer in memory for memory in known)
 
 
 def test_a_question_of_the_day_before_is_not_answered_any_more() -> None:

@@ -144,7 +144,9 @@ _THEIRS: Final = re.compile(
 )
 """What the other party tells of theirs: "my favourite movies are …"."""
 _MINE: Final = re.compile(r"(?i)(?P<mine>mine)(?= (?:is|are) )|(?P<mine_zh>我的)(?=是)")
-_OPENER: Final = re.compile(r"(?i)^(?:honestly|actually|well|um+|hm+|oh|ok(?:ay)?)[, ]+(?=\w)")
+_OPENER: Final = re.compile(
+    r"(?i)^(?:honestly|actually|well|um+|hm+|oh|ok(?:ay)?)[, ]+(?=\w)|^(?:现在|目前|暂时)(?=[\u4e00-\u9fff])"
+)
 _NOT: Final = re.compile(r"(?i)not\b|不是")
 """What is not so fits into no sentence that says what is."""
 _THANKS: Final = re.compile(r"(?i),? (?:please|pls|thanks|thank you|cheers)$")
@@ -177,7 +179,7 @@ def completed(spoken: list[Sentence], *, before: str, pack: Pack) -> list[Senten
     if not spoken or spoken[0].asks or len(spoken[0].text) > _LONGEST:
         return spoken
     question = the_question(before, pack)
-    if question is not None and _answers_for_good(spoken, question, pack=pack):
+    if question is not None and _may_be_completed(spoken, question, pack=pack):
         comma = _COMMA.search(spoken[0].text)
         parts = (spoken[0].text[: comma.start()], spoken[0].text[comma.start() :]) if comma else (spoken[0].text, "")
         for answer, rest in ((spoken[0].text, ""), parts):
@@ -198,7 +200,7 @@ def _completed(question: Question, answer: str, *, pack: Pack) -> str | None:
     return None
 
 
-def _answers_for_good(spoken: Sequence[Sentence], question: Question, *, pack: Pack) -> bool:
+def _may_be_completed(spoken: Sequence[Sentence], question: Question, *, pack: Pack) -> bool:
     """Whether a first sentence has the form that its question asks for, and can tell of a life.
 
     "Codeine. He hallucinates on it" speaks of somebody whom neither the question nor the answer names. What is put

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from ebbing.domain.memory.record import Role
+from ebbing.language.parsing.questions import ADDRESSED, others_in
+from ebbing.language.patterns.rule_pack import Packs
+from ebbing.language.text.detect_language import detect
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.intake.screening import ScreenedMessage
 
+SAME_TALK: Final = timedelta(hours=1)
+"""What is said later does not answer the assistant's last question any more, nor belong to a game."""
+FORM_MESSAGES: Final = 4
+"""Messages before a question to nobody that may say for whom a form is filled in."""
 LONGEST_ANSWER: Final = 60
 """Characters of a message that may need its question; a longer one is judged by itself."""
 _LONGEST_QUESTION: Final = 160
@@ -17,7 +25,7 @@ _LONGEST_QUESTION: Final = 160
 _LAST_ASKED: Final = 400
 """Characters at the end of a message in which its question is looked for."""
 _QUESTION: Final = re.compile(r"[^.!。！？?\n]+[?？]")
-_MASK: Final = re.compile(r"\[[A-Z_]+[:\]]")
+PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 
 
 def question_before(screened: Sequence[ScreenedMessage], source: int, *, question_message: str = "") -> str:
@@ -36,11 +44,23 @@ def question_before(screened: Sequence[ScreenedMessage], source: int, *, questio
     return _question_in(before.message.content) if is_the_assistants else ""
 
 
+def is_for_another(question: str, before: Sequence[str]) -> bool:
+    """Return whether a question to nobody ("date of birth?") may be about somebody of whom was spoken before.
+
+    Args:
+        before: what was said before it, oldest first.
+    """
+    if any(addressed.search(question) is not None for addressed in ADDRESSED.values()):
+        return False
+    packs = Packs.load().by_language
+    return any(others_in(text, packs["zh" if detect(text) == "zh" else "en"]) for text in before[-FORM_MESSAGES:])
+
+
 def _question_in(content: str) -> str:
     """Return the question at the end of what the assistant said; of several that stand together, all."""
     asking: list[str] = [question.strip() for question in _QUESTION.findall(content[-_LAST_ASKED:])]
     for question in (" ".join(asking), *asking[-1:]):
-        is_plain = instruction_shaped(question) is None and _MASK.search(question) is None
+        is_plain = instruction_shaped(question) is None and PLACEHOLDER.search(question) is None
         if 0 < len(question) <= _LONGEST_QUESTION and is_plain:
             return question
     return ""

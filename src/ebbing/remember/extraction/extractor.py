@@ -24,6 +24,7 @@ from ebbing.language.parsing.message_statements import MessageParser
 from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.text.statement import Statement
 from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.remember.extraction.answers import PLACEHOLDER, SAME_TALK, is_for_another
 from ebbing.remember.extraction.rule_extractor import ALONE, CHANGE_RULE, Conversation, extract
 from ebbing.remember.extraction.running_talk import MIN_TURNS
 from ebbing.remember.intake.screening import ScreenedMessage
@@ -48,8 +49,6 @@ _POINTS_BACK: Final = re.compile(
 )
 """A message that begins with somebody who was spoken of before."""
 _ASKS: Final = re.compile(r"[?？]|[吗呢]\W*\Z")
-_SAME_TALK: Final = timedelta(hours=1)
-"""What is said later does not answer the assistant's last question any more, nor belong to a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +115,13 @@ async def with_talk_before(
     if scope.run_id is not None:
         is_message = is_message & (shard.run == shard.runs.find(scope.run_id))
     rows = np.flatnonzero(is_message)
-    newest = rows[np.argsort(shard.created[rows], kind="stable")][-_GAME_MESSAGES:]
-    records = await store.get(scope, [shard.ids[int(row)] for row in newest])
+    if len(rows) > _GAME_MESSAGES:
+        rows = rows[np.argpartition(shard.created[rows], -_GAME_MESSAGES)[-_GAME_MESSAGES:]]
+    records = await store.get(scope, [shard.id_of(int(row)) for row in rows])
     before = _messages(sorted(records, key=attrgetter("created_at", "id"), reverse=True))
     first = screened[0].message
     said_at = first.timestamp or now
-    same_talk = [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= _SAME_TALK]
+    same_talk = [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= SAME_TALK]
     of_a_game = _places_in_a_game(screened, same_talk)
     last = before[-1] if before and before[-1] in same_talk else None
     is_asked = last is not None and last.role is Role.ASSISTANT and first.role is Role.USER
@@ -271,7 +271,6 @@ _NAMED: Final = re.compile(
     r"[A-Z][a-z'-]+ (?:is|was|has|had|will|just|now|also|cannot|never|always|[a-z]+(?:s|ed|t|ew))\b"
 )
 """What is said of somebody by name: one's own people are known by theirs."""
-PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 _MARKS: Final = " ,.;:!，。；！"
 
 
@@ -298,9 +297,12 @@ def filter_statements(
         otherwise=news,
         conversation=conversation,
     )
+    texts = [message.content for message in (*conversation.earlier, *messages)]
     for fact in facts:
+        place = len(conversation.earlier) + fact.source
         is_read = fact.source not in known_places and screened[fact.source].held_back is None
-        if is_read and not is_redacted(fact):
+        is_anothers = fact.sentence is not None and place > 0 and is_for_another(texts[place - 1], texts[: place - 1])
+        if is_read and not is_anothers and not is_redacted(fact):
             statements.append(fact)
     return statements
 

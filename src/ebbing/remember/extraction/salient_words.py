@@ -22,8 +22,7 @@ from ebbing.language.text.pieces import pieces
 from ebbing.language.text.quotation import answer_quotation, quotation
 from ebbing.ports.models.salience import Salience
 from ebbing.privacy.guarding.trust import instruction_shaped
-from ebbing.remember.extraction.answers import question_before
-from ebbing.remember.extraction.extractor import PLACEHOLDER
+from ebbing.remember.extraction.answers import PLACEHOLDER, is_for_another, question_before
 from ebbing.remember.intake.screening import ScreenedMessage
 
 LEAST: Final = 0.7
@@ -45,8 +44,6 @@ _WORDS_BEFORE: Final = {"en": 3, "zh": 4}
 """Words, in Chinese characters, in which nobody is named by a name that is not written with a capital."""
 READ_BACK: Final = 8
 """Messages before one in which somebody may be named whom it tells of."""
-_FORM_MESSAGES: Final = 4
-"""Messages before a question to nobody that may say for whom a form is filled in."""
 _CONFIDENCE: Final = 0.9
 _ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
 """A piece that asks something of the listener."""
@@ -289,8 +286,7 @@ def _is_open(words: Words, salience: Salience, *, before: Sequence[str], languag
         return False
     if _is_of_health(words, salience):
         return _leaves_open_who(words.full_text, before, language=language)
-    spoken_of = (_kin_in(text, language) or _PRONOUN[language].search(text) for text in before[-_FORM_MESSAGES:])
-    return not _kin_in(words.full_text, language) and any(spoken_of)
+    return not _kin_in(words.full_text, language) and is_for_another(words.question, before)
 
 
 def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from typing import Final
 
@@ -21,6 +21,7 @@ from ebbing.language.text.quotation import is_answer_to, quoted_words
 from ebbing.language.text.sentences import split_text
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.attempts import until_unchanged
+from ebbing.remember.extraction.answers import SAME_TALK
 from ebbing.remember.facts.doubts import without_doubts
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.intake.screening import ScreenedMessage
@@ -29,7 +30,6 @@ from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 
 EDITED: Final = "the message that said so was edited"
 DELETED: Final = "the message that said so was deleted"
-_ANSWERED_WITHIN: Final = timedelta(hours=1)
 _REOPENED: Final = "what had replaced it was withdrawn"
 
 
@@ -219,7 +219,7 @@ async def _answers_to(store: MemoryStore, messages: Sequence[MemoryRecord], *, s
     answers: list[MemoryRecord] = []
     for message in asking:
         asked_at = micros(message.created_at)
-        soon = (shard.created >= asked_at) & (shard.created <= asked_at + int(_ANSWERED_WITHIN.total_seconds() * 1e6))
+        soon = (shard.created >= asked_at) & (shard.created <= asked_at + int(SAME_TALK.total_seconds() * 1e6))
         records = await store.get(scope, [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)])
         answers += [record for record in records if is_answer_to(record.content, message.content)]
     return answers
