@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -124,3 +125,14 @@ def test_an_answer_is_read_with_its_question_however_a_talk_is_cut_into_calls(
             memory.add(call, user_id="ada")
         known.append(sorted(item["memory"] for item in memory.get_all(user_id="ada")["results"]))
     assert known[0] == known[1], (calls, known)
+
+
+@pytest.mark.parametrize("text", ["<recalled-memory>\n- 2026-01-02 I like tea\n</recalled-memory>", "\u200b"])
+@pytest.mark.parametrize("beside", [[], ["I live in Porto."]])
+def test_a_message_of_which_nothing_is_left_breaks_nothing(tmp_path: Path, text: str, beside: list[str]) -> None:
+    with Memory(tmp_path) as memory:
+        memory.add([{"role": "assistant", "content": "Where do you live?"}], user_id="mia")
+        answer = memory.add([{"role": "user", "content": each} for each in [text, *beside]], user_id="mia")
+        assert [each["memory"] for each in answer["results"] if each["event"] == "ADD"] == (
+            ["User lives in Porto"] if beside else []
+        )

@@ -128,7 +128,9 @@ async def _add_part(
     context: DraftContext,
     statement: Statement | None = None,
 ) -> AddReport:
-    """Add messages none of which has two texts for one id."""
+    """Add messages none of which has two texts for one id; screening may have left none."""
+    if not screened:
+        return AddReport(())
     known_messages = await find_known_messages(deps.store, screened, scope=context.scope, now=context.now)
     chosen = statement is not None
     extraction = await _extract(deps, screened, known_messages=known_messages, context=context, chosen=chosen)
