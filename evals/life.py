@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ QUESTIONS: Final = "_questions"
 VERDICTS: Final = "verdicts.jsonl"
 SESSION_GAP: Final = timedelta(hours=1)
 _PAGE: Final = 1_000
+_DAY: Final = re.compile(r"(?:（\d{4}-\d\d-\d\d）(?=：“)| \(\d{4}-\d\d-\d\d\)(?=: “))")
 
 Item = dict[str, Any]
 
@@ -100,6 +102,11 @@ def sessions(messages: list[Item]) -> Iterator[list[Item]]:
         yield session
 
 
+def undated(text: str) -> str:
+    """Return the text of a memory without the day that a quotation is shown with, as verdicts name it."""
+    return _DAY.sub("", text, count=1)
+
+
 async def _memories(memory: AsyncMemory, user: str, *, log: str, verdicts: dict[tuple[str, str], str]) -> list[Item]:
     items = (await memory.get_all(user_id=user, limit=_PAGE))["results"]
     texts = {item["id"]: item["memory"] for item in items}
@@ -117,7 +124,7 @@ async def _memories(memory: AsyncMemory, user: str, *, log: str, verdicts: dict[
                 if "valid_to" in item
                 else "",
                 "doubted": "doubted" in item["tags"],
-                "verdict": verdicts.get((log, item["memory"]), "unjudged"),
+                "verdict": verdicts.get((log, undated(item["memory"])), "unjudged"),
             }
         )
     return memories

@@ -28,6 +28,7 @@ from ebbing.language.claims.claims import StatementHints, claim_of
 from ebbing.memory import AsyncMemory
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
+from evals.life import undated
 
 VERDICTS: Final = Path(__file__).parent / "data" / "memorybank_junk.jsonl"
 LANGUAGES: Final = {"en": "en", "zh": "cn"}
@@ -100,7 +101,7 @@ async def _count(memory: AsyncMemory, user: str, *, kept: Kept) -> None:
         if "valid_to" in item:
             kept.closed += 1
             continue
-        text = item["memory"]
+        text = undated(item["memory"])
         claim = claim_of(text, StatementHints())
         key = (claim.words, claim.numbers, claim.negated, item["type"] == "episodic" and item["created_at"])
         if key in seen:

@@ -25,6 +25,7 @@ from typing import Final
 from ebbing.memory import AsyncMemory
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
+from evals.life import undated
 from training.parse import DATA, JudgedMemory, Talk, read_talks, read_verdicts
 
 DEVELOPMENT: Final = ("w1", "w2", "w3", "w6", "w7", "w8", "w9", "w10", "w11", "w12")
@@ -77,7 +78,7 @@ async def memories_of(talks: Sequence[Talk]) -> list[tuple[Talk, int, str, str]]
             for item in (await memory.get_all(user_id=talk.id, limit=_PAGE))["results"]:
                 provenance = (await memory.explain(item["id"]))["provenance"]
                 place = max(int(source.rpartition(":")[2]) for source in item["source_ids"])
-                made.append((talk, place, item["memory"], provenance.get("rule") or "none"))
+                made.append((talk, place, undated(item["memory"]), provenance.get("rule") or "none"))
     return made
 
 

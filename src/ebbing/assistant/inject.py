@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 from ebbing.domain.filters.query import Hit
 from ebbing.privacy.guarding.quote import BULLET, CLOSE, OPEN, block, footer
+from ebbing.recall.context.render import memory_text
 from ebbing.recall.context.usage_policy import DEFAULT, Policy
 
 AgentKind = Literal["general", "recommendation", "personal", "tool"]
@@ -38,7 +39,7 @@ def format_hits(hits: Iterable[Hit], *, language: str = "en", policy: Policy = S
 
     Return "" for none.
     """
-    texts = [hit.record.content for hit in hits if hit.score >= policy.min_score]
+    texts = [memory_text(hit.record) for hit in hits if hit.score >= policy.min_score]
     return block(texts[: policy.top_k], language=language, max_chars=policy.max_chars)
 
 

@@ -60,7 +60,7 @@ async def doubted(memory: AsyncMemory, *, user: str = "u") -> dict[str, bool]:
 
 
 def quoted(text: str) -> str:
-    return f"Rhona said: “{text}”"
+    return f"Rhona said (2026-05-01): “{text}”"
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -17,7 +17,7 @@ from ebbing.domain.memory.profile import Portrait, ProfileEntry, Section
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
-from ebbing.recall.context.render import explain_hit
+from ebbing.recall.context.render import explain_hit, memory_text
 from ebbing.recall.search import SearchResults
 from ebbing.remember.add_report import AddReport, MemoryOutcome
 from ebbing.remember.reconcile.review import Review
@@ -46,11 +46,11 @@ _Answer = TypeVar("_Answer")
 
 def memory_item(record: MemoryRecord) -> MemoryItem:
     """Return a record in the fields that users of mem0 know, with ours added."""
-    scope, role = record.belongs_to, record.role
+    scope, role, text = record.belongs_to, record.role, memory_text(record)
     item: MemoryItem = {
         "id": record.id,
-        "memory": record.content,
-        "hash": md5(record.content.encode("utf-8"), usedforsecurity=False).hexdigest(),
+        "memory": text,
+        "hash": md5(text.encode("utf-8"), usedforsecurity=False).hexdigest(),
         "metadata": dict(record.metadata) or None,
         "created_at": record.created_at.isoformat(),
         "updated_at": _iso(record.updated_at),
@@ -166,15 +166,15 @@ def list_answer(
 
 def outcome_item(outcome: MemoryOutcome) -> AddedItem:
     """Return the decision about one fact or raw message."""
+    record = outcome.record
     item: AddedItem = {
         "id": outcome.memory_id,
-        "memory": outcome.text,
+        "memory": outcome.text if record is None or record.content != outcome.text else memory_text(record),
         "event": str(outcome.event),
         "reason": outcome.reason,
     }
     if outcome.closed_ids:
         item["superseded"] = [*outcome.closed_ids]
-    record = outcome.record
     if record is not None:
         item["actor_id"] = record.actor
         item["role"] = str(record.role) if record.role else None
@@ -365,12 +365,12 @@ def review_item(review: Review) -> ReviewItem:
     record = review.record
     return {
         "id": record.id,
-        "memory": record.content,
+        "memory": memory_text(record),
         "kind": str(record.kind),
         "created_at": record.created_at.isoformat(),
         "why": "quarantined" if review.is_quarantined else "closes_many",
         "reason": record.provenance.reason,
-        "would_close": [{"id": item.id, "memory": item.content} for item in review.would_close],
+        "would_close": [{"id": item.id, "memory": memory_text(item)} for item in review.would_close],
     }
 
 

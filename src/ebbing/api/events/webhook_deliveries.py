@@ -18,6 +18,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.stores.webhook_book import Webhook
+from ebbing.recall.context.render import memory_text
 from ebbing.upkeep.worker.worker import JobContext, JobFailure, JobHandler
 from ebbing.wiring.build import Components
 
@@ -42,7 +43,7 @@ def mem0_events(event: MemoryEvent, event_id: str) -> list[dict[str, Any]]:
 
 def mem0_body(payload: dict[str, Any], record: MemoryRecord | None) -> dict[str, Any]:
     """Return what a receiver of mem0's webhooks reads; `memory` is null where the memory is gone."""
-    text = None if record is None else record.content
+    text = None if record is None else memory_text(record)
     return {"event_details": {"id": payload["memory_id"], "data": {"memory": text}, "event": _EVENTS[payload["mem0"]]}}
 
 

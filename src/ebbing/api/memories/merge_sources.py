@@ -13,6 +13,7 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.recall.context.render import memory_text
 from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 from ebbing.results import SourcesAnswer, SplitAnswer
 
@@ -93,7 +94,7 @@ class MergeSources:
 def _sources_item(record: MemoryRecord, sources: Sequence[MemoryRecord]) -> SourcesAnswer:
     return {
         "id": record.id,
-        "memory": record.content,
+        "memory": memory_text(record),
         "mentions": record.mentions,
         "first_said_at": (record.first_said_at or record.created_at).isoformat(),
         "last_said_at": record.created_at.isoformat(),

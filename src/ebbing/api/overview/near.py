@@ -9,6 +9,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.api.people.graph import Graphs
 from ebbing.domain.memory.scope import Scope
 from ebbing.people.entity_graph import SELF
+from ebbing.recall.context.render import memory_text
 from ebbing.results import EntityItem, NeighboursAnswer
 
 
@@ -29,7 +30,7 @@ async def neighbours_of(
         "entities": [{**entity, "memory_ids": entity["memory_ids"][:limit]} for entity in entities],
         "relations": relations,
         "memories": [
-            {"id": record.id, "memory": record.content, "shares": shares[record.id]}
+            {"id": record.id, "memory": memory_text(record), "shares": shares[record.id]}
             for record in map(records.get, nearest)
             if record is not None
         ],

@@ -26,6 +26,7 @@ from ebbing.domain.forgetting.freshness import retention_path
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
+from ebbing.recall.context.render import memory_text
 from ebbing.recall.lists.browse import Order, State, View, browse
 from ebbing.results import (
     AskAnswer,
@@ -302,7 +303,7 @@ class OverviewApi:
         scope, end = self._scope(**ids), start + most
         shown = [change["memory_id"] for change in changes[start:end]]
         records = await self._context.store.get(scope, list(dict.fromkeys(shown)), deleted=True)
-        texts = {record.id: record.content for record in records}
+        texts = {record.id: memory_text(record) for record in records}
         return {
             "by": plan["now"],
             "counts": {

@@ -13,8 +13,10 @@ from typing import Final
 _FORMS: Final = {"zh": "{}说：“{}”", "en": "{} said: “{}”"}
 _ANSWERS: Final = {"zh": "{}回答：“{}”", "en": "{} answered: “{}”"}
 _QUOTATION: Final = re.compile(
-    r"(?P<speaker>[^“”\n]{1,200}?)(?:说：| said: |(?P<answers>回答：| answered: ))“(?P<words>[^“”]*)”"
+    r"(?P<speaker>[^“”\n]{1,200}?)(?:说| said|(?P<answers>回答| answered))"
+    r"(?P<day>（\d{4}-\d\d-\d\d）| \(\d{4}-\d\d-\d\d\))?(?P<colon>：|: )“(?P<words>[^“”]*)”"
 )
+_DAYS: Final = {"：": "（{}）", ": ": " ({})"}
 _QUESTION_END: Final = re.compile(r"[?？]")
 _NAMELESS: Final = frozenset({"User", "用户"})
 _INNER_MARKS: Final = str.maketrans({"“": "‘", "”": "’"})
@@ -30,6 +32,17 @@ def answer_quotation(words: str, speaker: str, *, question: str, language: str) 
     """Return the words on one line, behind the question that they answer: alone they would say nothing."""
     inner = f"{question} {words}".translate(_INNER_MARKS)
     return _ANSWERS[language].format(speaker.translate(_INNER_MARKS), " ".join(inner.split()))
+
+
+def dated(text: str, day: str) -> str:
+    """Return a quotation with the day on which it was said; another text, and one that has its day, as it is.
+
+    That somebody said so on that day stays true when what was said is over.
+    """
+    match = _QUOTATION.fullmatch(text)
+    if match is None or match["day"] is not None:
+        return text
+    return f"{text[: match.start('colon')]}{_DAYS[match['colon']].format(day)}{text[match.start('colon') :]}"
 
 
 def is_answer(text: str) -> bool:

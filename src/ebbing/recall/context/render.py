@@ -11,7 +11,7 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.language.dates.resolve import absolute
 from ebbing.language.text.analyzer import query_terms
-from ebbing.language.text.quotation import quoted_words
+from ebbing.language.text.quotation import dated, quoted_words
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
 from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header, named, quote
@@ -34,6 +34,7 @@ _WIDTHS: Final = (300, 150, 80, 40)
 """Characters that a memory gets: fewer where the budget has no room for more …"""
 _MIN_WIDTH: Final = 150
 """… but no fewer beside others: what is cut shorter says nothing, and takes the room of one that is short."""
+_AS_GIVEN: Final = frozenset({Source.HAND, Source.IMPORT, Source.DEFAULT})
 _RETOLD: Final = 0.9
 """Share of the words of a message that memories have to hold, to say as much: of nine words none may be missing."""
 
@@ -192,6 +193,15 @@ def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> s
     elif record.id in style.replacing:
         mark = _CURRENT[language]
     return f"{BULLET}{record.created_at.astimezone(zone):%Y-%m-%d} {quoted}{mark}\n"
+
+
+def memory_text(record: MemoryRecord) -> str:
+    """What a memory says, a quotation with its day: many hosts put this text into a prompt, and nothing else.
+
+    What somebody wrote or brought along stays as it is.
+    """
+    is_as_given = record.is_verbatim or source_of(record) in _AS_GIVEN
+    return record.content if is_as_given else dated(record.content, f"{record.said_at:%Y-%m-%d}")
 
 
 def statement_of(

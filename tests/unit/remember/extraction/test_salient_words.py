@@ -141,7 +141,7 @@ TALK = [
 async def test_a_message_worth_remembering_becomes_a_memory_with_its_speaker(memory: AsyncMemory) -> None:
     await memory.add(TALK, user_id="Rhona")
     [item] = (await memory.get_all(user_id="Rhona"))["results"]
-    assert item["memory"] == "Rhona said: “choir is wednesdays now, st agnes hall”"
+    assert item["memory"] == "Rhona said (2026-05-01): “choir is wednesdays now, st agnes hall”"
     assert (item["type"], item["source_ids"]) == (MemoryType.FACT, ["m2"])
     provenance = (await memory.explain(item["id"]))["provenance"]
     assert provenance["source_text"] == "choir is wednesdays now, st agnes hall"
@@ -169,7 +169,7 @@ async def test_a_message_and_its_quotation_are_one_answer(memory: AsyncMemory) -
     found = (await memory.search("choir wednesdays", user_id="Rhona", top_k=10))["results"]
     assert sum("choir is wednesdays" in item["memory"] for item in found if item["role"] == "user") == 1
     facts = (await memory.search("choir wednesdays", user_id="Rhona", include="memories"))["results"]
-    assert [item["memory"] for item in facts] == ["Rhona said: “choir is wednesdays now, st agnes hall”"]
+    assert [item["memory"] for item in facts] == ["Rhona said (2026-05-01): “choir is wednesdays now, st agnes hall”"]
 
 
 @pytest.mark.anyio
@@ -315,7 +315,7 @@ async def test_whom_a_health_message_leaves_out_is_told_by_the_question_of_an_ea
         await memory.add([said("back from the hospital", 1), said(asked, 2, role="assistant")], user_id="Rhona")
         await memory.add([said("apixaban, five milligrams, twice a day", 3)], user_id="Rhona")
         known = [item["memory"] for item in (await memory.get_all(user_id="Rhona"))["results"]]
-        assert known == [f"Rhona answered: “{asked} apixaban, five milligrams, twice a day”"] * count
+        assert known == [f"Rhona answered (2026-05-01): “{asked} apixaban, five milligrams, twice a day”"] * count
 
 
 @pytest.mark.anyio

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ebbing.language.signals.withdrawals import withdrawals_in
 from ebbing.sync import Memory
 from ebbing.wiring.build import build, load_settings
+from evals.life import undated
 
 TAKEN_BACK = [
     ("keep your answers short please", "stop with the short answers"),
@@ -87,7 +88,7 @@ def current_after(*messages: str, name: str = "Kim") -> list[str]:
             told = {"role": "user", "content": message, "name": name}
             memory.add([told, {"role": "assistant", "content": "ok"}], user_id="u")
         items = memory.get_all(user_id="u")["results"]
-        return [item["memory"] for item in items if "valid_to" not in item]
+        return [undated(item["memory"]) for item in items if "valid_to" not in item]
 
 
 @pytest.mark.parametrize(("wish", "message"), TAKEN_BACK)

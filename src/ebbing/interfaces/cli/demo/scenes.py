@@ -16,6 +16,7 @@ from ebbing.interfaces.cli.commands.read import show_hit
 from ebbing.interfaces.cli.demo.forgetting import DAYS, Fading, episodes, memories
 from ebbing.interfaces.cli.demo.story import PEOPLE, Conversation, Question, conversations
 from ebbing.interfaces.cli.output import Screen, bar, dotted, plain
+from ebbing.recall.context.render import memory_text
 from ebbing.results import AddedItem, HitItem
 
 FATES: Final = {"protected": ("protected", "green"), "stays": ("stays", "cyan"), "fades": ("fades", "yellow")}
@@ -155,7 +156,7 @@ def _fading_json(user: str, item: Fading) -> dict[str, Any]:
     return {
         "user_id": user,
         "id": item.record.id,
-        "memory": item.record.content,
+        "memory": memory_text(item.record),
         "kind": item.record.kind.value,
         "now": round(item.now, 4),
         "later": round(item.later, 4),
