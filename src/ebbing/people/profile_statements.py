@@ -38,7 +38,7 @@ _SAFETY_TAGS: Final = frozenset({"health", "diet"})
 _PERSON: Final = re.compile(r"^(?:user|assistant)(?:'s)? +|^(?:用户|助手)(?:的|要求:)? *", re.IGNORECASE)
 _INTOLERANCE: Final = re.compile(
     r"过敏|吃不了|喝不了|不能[吃喝碰]|忌口|\ballerg|\bepi-?pen|\banaphyla|\bc(?:o)?eliac|\bintoleran"
-    r"|\bcan(?:no|'|’)?t (?:eat|have|drink|take)\b"
+    r"|(?<!they )(?<!you )(?<!we )\bcan(?:no|'|’)?t (?:eat|have|drink|take)\b"
 )
 _IDENTITY: Final = frozenset({"name", "preferred_name", "age", "birthday", "gender", "pronouns"})
 _OWN: Final = frozenset({TrustTier.USER, TrustTier.IMPORT})
@@ -86,7 +86,8 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
     denied = _answer(record) == "no" and (record.type in BINDING or bears_on_health)
     tastes = Tastes() if denied else _rules_in(record)
     safety = not denied and (bears_on_health or bool(tastes.avoids) or _forbids(record))
-    if not safety and record.attribute is None and _says_little(record, normal):
+    binds = bears_on_health or _forbids(record) or record.type is MemoryType.PROCEDURAL
+    if not binds and record.attribute is None and _says_little(record, normal):
         return None
     language = _language(record)
     relation = _subject_of(record.content, language)
@@ -118,9 +119,9 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
 
 
 def _says_little(record: MemoryRecord, normal: str) -> bool:
-    """Whether it is over, or a quotation of which nothing was read; one of what somebody cannot eat or take is told."""
+    """Whether it is over, or quotes no taste, nothing of who the person is, nor what they cannot eat."""
     if quoted_words(record.content) is not None:
-        return record.polarity == 0 and not record.value and _INTOLERANCE.search(normal) is None
+        return record.polarity == 0 and "identity" not in record.tags and _INTOLERANCE.search(normal) is None
     return record.type is MemoryType.FACT and _is_over(normal)
 
 

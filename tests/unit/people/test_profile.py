@@ -280,6 +280,10 @@ def test_what_the_assistant_says_of_the_user_may_enter_and_keeps_its_place() -> 
 def test_a_quotation_stands_in_a_profile_only_where_it_tells_of_an_allergy() -> None:
     assert profile_statement(memory("Ruth said: “ok so three weeks of rain, thanks”")) is None
     assert profile_statement(memory("Ruth said: “no calls before ten today”", MemoryType.CONSTRAINT)) is None
+    bats = "Ruth said: “bats in the roof. so they can't have the amplified music or the lights”"
+    assert profile_statement(memory(bats, MemoryType.CONSTRAINT)) is None
+    fox = memory("Ruth said: “Mair knew, the old fox”", value="knew, the old fox", tags=("fact", "habit"))
+    assert profile_statement(fox) is None
     allergic = memory("Ruth said: “turns out I'm allergic to penicillin, not latex”", MemoryType.CONSTRAINT)
     assert profile_statement(allergic) is not None
 
