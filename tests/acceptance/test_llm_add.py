@@ -167,6 +167,19 @@ def test_the_turns_before_help_the_model_to_understand(memory: Memory, llm: Fake
     assert "I have a sister." not in json.loads(prompts(llm)[-1])[-1]["content"]
 
 
+def test_the_question_of_an_earlier_call_helps_the_model_for_an_hour(
+    memory: Memory, llm: FakeLlm, clock: ManualClock
+) -> None:
+    question = {"role": "assistant", "content": "Are you allergic to anything?"}
+    told(memory, [question])
+    clock.advance(timedelta(minutes=5))
+    told(memory, "peanuts")
+    assert question["content"] in json.loads(prompts(llm)[-1])[-1]["content"]
+    clock.advance(timedelta(hours=2))
+    told(memory, "cashews")
+    assert question["content"] not in json.loads(prompts(llm)[-1])[-1]["content"]
+
+
 def test_with_an_agent_the_model_reads_what_it_says_of_itself(memory: Memory, llm: FakeLlm) -> None:
     fact = {"text": "Assistant speaks Welsh", "category": "fact", "message": 1, "quote": "I speak Welsh"}
     llm.add(Rule("about the assistant.*I speak Welsh", {"facts": [fact]}))

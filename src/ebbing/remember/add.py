@@ -177,7 +177,7 @@ async def _extract(
             now=now,
             agent_facts=agent_facts,
             known_places=known_messages.repeated,
-            earlier=await previous_messages(store, scope),
+            earlier=await previous_messages(store, screened[0], scope=scope, now=now),
         )
     extraction = await extract_facts(
         screened, mode=WriteMode.RULES, llm=None, now=now, agent_facts=agent_facts, known_places=known_messages.repeated

@@ -120,8 +120,7 @@ async def with_talk_before(
     records = await store.get(scope, [shard.id_of(int(row)) for row in rows])
     before = _messages(sorted(records, key=attrgetter("created_at", "id"), reverse=True))
     first = screened[0].message
-    said_at = first.timestamp or now
-    same_talk = [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= SAME_TALK]
+    same_talk = _of_same_talk(before, screened[0], now=now)
     of_a_game = _places_in_a_game(screened, same_talk)
     last = before[-1] if before and before[-1] in same_talk else None
     is_asked = last is not None and last.role is Role.ASSISTANT and first.role is Role.USER
@@ -237,14 +236,20 @@ async def _is_in_talk(screened: Sequence[ScreenedMessage], *, store: MemoryStore
     return turns + int(answers.sum()) >= MIN_TURNS
 
 
-async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
-    """Return the last messages of a conversation that is named by its run, oldest first; none of those held for
+async def previous_messages(
+    store: MemoryStore, first: ScreenedMessage, *, scope: Scope, now: datetime
+) -> list[Message]:
+    """Return the last messages before the first one, oldest first: of its run, else of the hour; none that is held for
     review.
     """
-    if scope.run_id is None:
-        return []
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
-    return _messages(page.records)
+    messages = _messages(page.records)
+    return messages if scope.run_id is not None else _of_same_talk(messages, first, now=now)
+
+
+def _of_same_talk(before: Sequence[Message], first: ScreenedMessage, *, now: datetime) -> list[Message]:
+    said_at = first.message.timestamp or now
+    return [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= SAME_TALK]
 
 
 def _names_in(messages: Sequence[Message]) -> set[str]:
