@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ebbing.domain.memory.record import NOTICED, MemoryRecord
 from ebbing.language.text.analyzer import ANALYZER_VERSION, Analysis, TextFlag, analyse
 from ebbing.language.text.caches import text_cache
-from ebbing.language.text.quotation import is_answer, quoted_words
+from ebbing.language.text.quotation import is_answer, lead_in, quoted_words
 from ebbing.language.text.text_compression import full_text
 
 TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
@@ -100,13 +100,15 @@ def passage(record: MemoryRecord) -> str:
     """The text that is embedded for a record: with its speaker, since "I" and "you" mean nothing without.
 
     On LoCoMo, where questions name people, this doubles what the vectors alone find (R@10 28 to 56). What quotes a
-    message and nothing else has the vector of what it quotes, and an answer that of its question and itself.
+    message and nothing else has the vector of what it quotes, and what leans on words before it that of both.
     """
     origin = record.provenance
     is_quotation = origin.rule is not None and origin.rule.startswith(f"{NOTICED}:")
     if is_quotation and is_answer(record.content):
         return quoted_words(record.content) or ""
     text = origin.source_text if is_quotation and origin.source_text else full_text(record)
+    lead = lead_in(record.content) if is_quotation else ""
+    text = f"{lead} {text}" if lead else text
     return f"{record.actor}: {text}" if record.actor else text
 
 

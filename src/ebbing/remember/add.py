@@ -251,7 +251,7 @@ async def store_extraction(
             read_places=places,
             context=context,
             in_company=in_company,
-            question_message=question_message,
+            extraction=extraction,
         )
         new_facts = sorted([*new_facts, *quoted], key=attrgetter("fact.source"))
     committed = await commit_facts(

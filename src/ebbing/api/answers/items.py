@@ -46,7 +46,8 @@ _Answer = TypeVar("_Answer")
 
 def memory_item(record: MemoryRecord) -> MemoryItem:
     """Return a record in the fields that users of mem0 know, with ours added."""
-    scope, role, text = record.belongs_to, record.role, memory_text(record)
+    scope, role = record.belongs_to, record.role
+    text = memory_text(record) if "“" in record.content else record.content
     item: MemoryItem = {
         "id": record.id,
         "memory": text,
@@ -169,7 +170,7 @@ def outcome_item(outcome: MemoryOutcome) -> AddedItem:
     record = outcome.record
     item: AddedItem = {
         "id": outcome.memory_id,
-        "memory": outcome.text if record is None or record.content != outcome.text else memory_text(record),
+        "memory": memory_text(record) if record is not None and "“" in outcome.text else outcome.text,
         "event": str(outcome.event),
         "reason": outcome.reason,
     }

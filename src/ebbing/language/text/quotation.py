@@ -12,9 +12,11 @@ from typing import Final
 
 _FORMS: Final = {"zh": "{}说：“{}”", "en": "{} said: “{}”"}
 _ANSWERS: Final = {"zh": "{}回答：“{}”", "en": "{} answered: “{}”"}
+_LED: Final = {"zh": "{}说，接“{}”：“{}”", "en": "{} said, after “{}”: “{}”"}
 _QUOTATION: Final = re.compile(
     r"(?P<speaker>[^“”\n]{1,200}?)(?:说| said|(?P<answers>回答| answered))"
-    r"(?P<day>（\d{4}-\d\d-\d\d）| \(\d{4}-\d\d-\d\d\))?(?P<colon>：|: )“(?P<words>[^“”]*)”"
+    r"(?P<day>（\d{4}-\d\d-\d\d）| \(\d{4}-\d\d-\d\d\))?"
+    r"(?P<rest>(?:(?:，接|, after )“(?P<lead>[^“”]*)”)?(?P<colon>：|: ))“(?P<words>[^“”]*)”"
 )
 _DAYS: Final = {"：": "（{}）", ": ": " ({})"}
 _QUESTION_END: Final = re.compile(r"[?？]")
@@ -34,6 +36,13 @@ def answer_quotation(words: str, speaker: str, *, question: str, language: str) 
     return _ANSWERS[language].format(speaker.translate(_INNER_MARKS), " ".join(inner.split()))
 
 
+def led_quotation(words: str, speaker: str, *, lead: str, language: str) -> str:
+    """Return the words on one line, behind what was said before: it names whom they only call "she"."""
+    inner = " ".join(words.translate(_INNER_MARKS).split())
+    before = " ".join(lead.translate(_INNER_MARKS).split())
+    return _LED[language].format(speaker.translate(_INNER_MARKS), before, inner)
+
+
 def dated(text: str, day: str) -> str:
     """Return a quotation with the day on which it was said; another text, and one that has its day, as it is.
 
@@ -42,7 +51,8 @@ def dated(text: str, day: str) -> str:
     match = _QUOTATION.fullmatch(text)
     if match is None or match["day"] is not None:
         return text
-    return f"{text[: match.start('colon')]}{_DAYS[match['colon']].format(day)}{text[match.start('colon') :]}"
+    place = match.start("rest")
+    return f"{text[:place]}{_DAYS[match['colon']].format(day)}{text[place:]}"
 
 
 def is_answer(text: str) -> bool:
@@ -51,11 +61,20 @@ def is_answer(text: str) -> bool:
     return match is not None and match["answers"] is not None
 
 
-def is_answer_to(text: str, message: str) -> bool:
-    """Return whether a memory of this text repeats what a message asks."""
+def lead_in(text: str) -> str:
+    """Return what was said before the words that a memory of this text quotes, where they lean on it; else ""."""
+    match = _QUOTATION.fullmatch(text)
+    return (match["lead"] or "") if match else ""
+
+
+def leans_on(text: str, message: str) -> bool:
+    """Return whether a memory of this text repeats what a message asks or says, to say whom or what it is about."""
+    inner, lead = " ".join(message.translate(_INNER_MARKS).split()), lead_in(text)
+    if lead:
+        return lead in inner
     if not is_answer(text):
         return False
-    words, inner = quoted_words(text) or "", " ".join(message.translate(_INNER_MARKS).split())
+    words = quoted_words(text) or ""
     questions = [match.end() for match in _QUESTION_END.finditer(words)]
     return any(words[:end] in inner for end in questions)
 

@@ -11,7 +11,7 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.language.dates.resolve import absolute
 from ebbing.language.text.analyzer import query_terms
-from ebbing.language.text.quotation import dated, quoted_words
+from ebbing.language.text.quotation import dated, lead_in, quoted_words
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
 from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header, named, quote
@@ -224,7 +224,8 @@ def statement_of(
     words = quoted_words(record.content)
     is_verbatim = record.is_verbatim or words is not None
     speaker = record.actor if is_verbatim and source is not Source.HAND else None
-    text = absolute(quotable(record) if words is None else words, now=said_at)
+    lead = lead_in(record.content)
+    text = absolute(quotable(record) if words is None else f"{lead} … {words}" if lead else words, now=said_at)
     text = excerpt(text, terms, max_chars=width)
     return fenced(named(LABELS[language][source], speaker), text, language=language, max_chars=width)
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial, reduce
 from operator import attrgetter
 from typing import Final
@@ -120,7 +120,8 @@ async def with_talk_before(
     records = await store.get(scope, [shard.id_of(int(row)) for row in rows])
     before = _messages(sorted(records, key=attrgetter("created_at", "id"), reverse=True))
     first = screened[0].message
-    same_talk = _of_same_talk(before, screened[0], now=now)
+    said_at = first.timestamp or now
+    same_talk = [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= SAME_TALK]
     of_a_game = _places_in_a_game(screened, same_talk)
     last = before[-1] if before and before[-1] in same_talk else None
     is_asked = last is not None and last.role is Role.ASSISTANT and first.role is Role.USER
@@ -243,13 +244,8 @@ async def previous_messages(
     review.
     """
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
-    messages = _messages(page.records)
-    return messages if scope.run_id is not None else _of_same_talk(messages, first, now=now)
-
-
-def _of_same_talk(before: Sequence[Message], first: ScreenedMessage, *, now: datetime) -> list[Message]:
-    said_at = first.message.timestamp or now
-    return [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= SAME_TALK]
+    since = (first.message.timestamp or now) - SAME_TALK if scope.run_id is None else datetime.min.replace(tzinfo=UTC)
+    return _messages([record for record in page.records if record.created_at >= since])
 
 
 def _names_in(messages: Sequence[Message]) -> set[str]:

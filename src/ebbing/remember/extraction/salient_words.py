@@ -19,7 +19,7 @@ from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
-from ebbing.language.text.quotation import answer_quotation, quotation
+from ebbing.language.text.quotation import answer_quotation, led_quotation, quotation
 from ebbing.ports.models.salience import Salience
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.answers import PLACEHOLDER, is_for_another, question_before
@@ -157,11 +157,13 @@ class Words:
     """It counts whatever it is worth."""
     question: str = ""
     """The question that the text answers, where it would say nothing alone."""
+    lead: str = ""
+    """What was said before, where it names somebody whom the text only calls "she"."""
 
     @property
     def is_whole(self) -> bool:
         """Whether the message says nothing else, and says it by itself."""
-        return self.text == self.message.content and not self.question
+        return self.text == self.message.content and not self.before
 
     @property
     def is_addressed(self) -> bool:
@@ -169,14 +171,19 @@ class Words:
         return any(addressed.search(self.question) is not None for addressed in ADDRESSED.values())
 
     @property
+    def before(self) -> str:
+        """The question that it answers, or what it leans on; "" where it stands alone."""
+        return self.question or self.lead
+
+    @property
     def full_text(self) -> str:
-        """The text, behind the question that it answers."""
-        return f"{self.question} {self.text}" if self.question else self.text
+        """The text, behind what it leans on."""
+        return f"{self.before} {self.text}" if self.before else self.text
 
     @property
     def passage(self) -> str:
         """The text with its speaker, as messages are embedded; an answer with its question instead."""
-        return f"{self.message.name}: {self.text}" if self.message.name and not self.question else self.full_text
+        return f"{self.message.name}: {self.full_text}" if self.message.name and not self.question else self.full_text
 
     def quoted(self) -> str:
         """Return the words as a memory."""
@@ -184,6 +191,8 @@ class Words:
         speaker = self.message.name or _USER[language]
         if self.question:
             return answer_quotation(self.text, speaker, question=self.question, language=language)
+        if self.lead:
+            return led_quotation(self.text, speaker, lead=self.lead, language=language)
         return quotation(self.text, speaker, language=language)
 
 
@@ -318,10 +327,14 @@ def _names_another(text: str, language: str) -> bool:
 
 
 def _speaks_of_another(text: str, language: str) -> bool:
-    """Return whether a text speaks of somebody else; that a sentence begins with a capital says nothing."""
-    if _kin_in(text, language) or _PRONOUN[language].search(text):
-        return True
-    return any(name not in _STARTERS for name in _WITHIN.findall(text)) or _DOES.search(text) is not None
+    """Return whether a text speaks of somebody else."""
+    return _PRONOUN[language].search(text) is not None or names_somebody(text, language)
+
+
+def names_somebody(text: str, language: str) -> bool:
+    """Return whether a text names somebody else; that a sentence begins with a capital says nothing."""
+    is_named = any(name not in _STARTERS for name in _WITHIN.findall(text)) or _DOES.search(text) is not None
+    return is_named or _kin_in(text, language)
 
 
 def _kin_in(text: str, language: str) -> bool:

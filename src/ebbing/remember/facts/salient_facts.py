@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.errors import EmbeddingError
+from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
@@ -23,6 +24,7 @@ from ebbing.ports.models.salience import Salience, SalienceModel
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.extraction.answers import question_before
+from ebbing.remember.extraction.extractor import Extraction
 from ebbing.remember.extraction.salient_words import (
     LEAST,
     LEAST_ANSWERED,
@@ -37,6 +39,7 @@ from ebbing.remember.extraction.salient_words import (
     words_around,
 )
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
+from ebbing.remember.facts.leads import lead_before
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.vectors.embed_drafts import insert_of
@@ -126,7 +129,7 @@ async def salient_facts(
     read_places: Collection[int],
     context: DraftContext,
     in_company: bool,
-    question_message: str = "",
+    extraction: Extraction,
 ) -> list[NewFact]:
     """Return a quotation of each message that is worth remembering and from which nothing else is made.
 
@@ -135,52 +138,87 @@ async def salient_facts(
         quotable: words from which a rule read a fact, which goes with the quotation.
         read_places: places of messages from which a fact is made, or that are known.
         in_company: the messages are of a running talk, or of one among people.
-        question_message: what the assistant said right before the first message, in an earlier call.
+        extraction: knows what was said before the messages.
     """
     model = judge_of(deps)
     if model is None or not episodes:
         return []
     places = {*read_places, *(words.source for words in quotable)}
-    stated = [*quotable, *stated_words(screened, read_places=places, question_message=question_message)]
+    stated = [*quotable, *stated_words(screened, read_places=places, question_message=extraction.question_message)]
     if not stated:
         return []
     vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
     saliences = _judged(model, stated, vectors=vectors, in_talk=in_company)
     least = LEAST_IN_COMPANY if in_company else LEAST
-    asks_who = any(
-        salience is not None and salience.probability >= least and leaves_out_whose(words, salience)
-        for words, salience in zip(stated, saliences, strict=True)
-    )
+    asks_who = any(_asks_who(*each, least=least) for each in zip(stated, saliences, strict=True))
     earlier = await _said_before(deps, context.scope) if asks_who else []
+    quoting = _Quoting(screened, extraction.before, earlier, model.version, least)
+    quotations = quoting.alone(stated, saliences, vectors=vectors)
+    places = {words.source for words, _, _ in quotations}
+    led = [each for each in quoting.led(stated, saliences) if each[0].source not in places]
+    led_vectors = await _vectors_of(deps, [words for words, _ in led], whole=None)
+    quotations += [(words, fact, vector) for (words, fact), vector in zip(led, led_vectors, strict=True)]
     facts: list[NewFact] = []
-    answered: set[int] = set()
-    for words, vector, salience in zip(stated, vectors, saliences, strict=True):
-        fact = _quotation_of(words, salience, screened=screened, earlier=earlier, version=model.version, least=least)
-        is_taken = words.source in answered
-        if words.question and salience is not None and salience.probability >= least:
-            answered.add(words.source)
-        if fact is None or is_taken:
-            continue
+    for words, fact, vector in quotations:
         draft = fact_draft(fact, screened[words.source], context=context)
         facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
     return facts
 
 
-def _quotation_of(
-    words: Words,
-    salience: Salience | None,
-    *,
-    screened: Sequence[ScreenedMessage],
-    earlier: Sequence[str],
-    version: str,
-    least: float,
-) -> Fact | None:
-    if words.read is not None:
-        return fact_in_own_words(words, salience)
-    if salience is None:
-        return None
-    in_call = [each.message.content for each in screened[max(words.source - READ_BACK, 0) : words.source]]
-    return salient_fact(words, salience, version=version, least=least, before=in_call or earlier)
+def _asks_who(words: Words, salience: Salience | None, *, least: float) -> bool:
+    return salience is not None and salience.probability >= least and leaves_out_whose(words, salience)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quoting:
+    """Makes quotations of what is likely worth remembering."""
+
+    screened: Sequence[ScreenedMessage]
+    before: Sequence[Message]
+    """The last messages of earlier calls of the same talk, oldest first."""
+    earlier: Sequence[str]
+    """The last messages that are stored, where whom a text tells may stand there."""
+    version: str
+    least: float
+
+    def alone(
+        self,
+        stated: Sequence[Words],
+        saliences: Sequence[Salience | None],
+        *,
+        vectors: Sequence[Vector | None],
+    ) -> list[tuple[Words, Fact, Vector | None]]:
+        """Return the quotations of words that say of whom they tell, one a message."""
+        quotations: list[tuple[Words, Fact, Vector | None]] = []
+        answered: set[int] = set()
+        for words, vector, salience in zip(stated, vectors, saliences, strict=True):
+            fact = self._quotation_of(words, salience)
+            if fact is not None and words.source not in answered:
+                quotations.append((words, fact, vector))
+            if words.question and salience is not None and salience.probability >= self.least:
+                answered.add(words.source)
+        return quotations
+
+    def led(self, stated: Sequence[Words], saliences: Sequence[Salience | None]) -> Iterator[tuple[Words, Fact]]:
+        """Yield words of which it is open whom they tell, behind what names somebody right before them."""
+        for words, salience in zip(stated, saliences, strict=True):
+            if salience is None or salience.probability < self.least or words.read is not None or words.question:
+                continue
+            talk = [*self.before, *(each.message for each in self.screened[: words.source] if each.held_back is None)]
+            lead = lead_before(words.message, talk)
+            led = replace(words, lead=lead)
+            fact = salient_fact(led, salience, version=self.version, least=self.least) if lead else None
+            if fact is not None:
+                yield led, fact
+
+    def _quotation_of(self, words: Words, salience: Salience | None) -> Fact | None:
+        if words.read is not None:
+            return fact_in_own_words(words, salience)
+        if salience is None:
+            return None
+        in_call = [each.message.content for each in self.screened[max(words.source - READ_BACK, 0) : words.source]]
+        before = in_call or self.earlier
+        return salient_fact(words, salience, version=self.version, least=self.least, before=before)
 
 
 async def _said_before(deps: AddDeps, scope: Scope) -> list[str]:

@@ -17,7 +17,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, ROLES, micros
-from ebbing.language.text.quotation import is_answer_to, quoted_words
+from ebbing.language.text.quotation import leans_on, quoted_words
 from ebbing.language.text.sentences import split_text
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.attempts import until_unchanged
@@ -200,8 +200,8 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
         sources = frozenset({source_id})
         changes: list[Change] = [*deleted_episodes(episodes, now=now, reason=DELETED)]
         changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
-        answers = await _answers_to(store, episodes, scope=scope)
-        changes += [_deleted(answer, now=now, reason=DELETED) for answer in answers if answer not in memories]
+        leaning = await _leaning_on(store, episodes, scope=scope)
+        changes += [_deleted(memory, now=now, reason=DELETED) for memory in leaning if memory not in memories]
         changes = await without_doubts(store, changes, gone=episodes, scope=scope)
         await store.write(owner_scope(scope), changes)
         return sum(isinstance(change, Revise) and change.event is Event.DELETE for change in changes)
@@ -209,20 +209,17 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
     return await until_unchanged(attempt)
 
 
-async def _answers_to(store: MemoryStore, messages: Sequence[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
-    """Return the memories of answers that repeat what one of these messages asks."""
-    asking = [message for message in messages if message.role is Role.ASSISTANT]
-    if not asking:
-        return []
+async def _leaning_on(store: MemoryStore, messages: Sequence[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
+    """Return the memories that repeat what one of these messages asks, or names somebody with."""
     shard = await store.shard(scope)
     of_a_person = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & (shard.role == ROLES.index(Role.USER))
-    answers: list[MemoryRecord] = []
-    for message in asking:
-        asked_at = micros(message.created_at)
-        soon = (shard.created >= asked_at) & (shard.created <= asked_at + int(SAME_TALK.total_seconds() * 1e6))
+    leaning: list[MemoryRecord] = []
+    for message in messages:
+        said_at = micros(message.created_at)
+        soon = (shard.created >= said_at) & (shard.created <= said_at + int(SAME_TALK.total_seconds() * 1e6))
         records = await store.get(scope, [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)])
-        answers += [record for record in records if is_answer_to(record.content, message.content)]
-    return answers
+        leaning += [record for record in records if leans_on(record.content, message.content)]
+    return leaning
 
 
 def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:
