@@ -1,5 +1,8 @@
 """Train the change model: `python -m training.change`. An hour on two cores; `--judge` prints figures alone.
 
+With `--further u1,u2` the package's layers learn on: these authors whole, and a sample of everything else. Half an hour
+on two cores. How much the regression counts beside the layers for messages by themselves then stays as it is.
+
 Does a later message show that what an earlier one told no longer stands? A logistic regression on their vectors says
 how likely that is of two messages on such matters. Twelve layers, which begin as those of the embedder, read both
 texts. All their weights learn first. What they learned is then cut to steps of low rank beside the embedder's own
@@ -25,8 +28,17 @@ from torch.nn import functional
 
 from ebbing.adapters.readers.change_model import CHANGE_FILE_NAME
 from ebbing.adapters.readers.cross_encoder import reader_input
+from ebbing.adapters.readers.reader_weights import read_tensors
 from training import carrier
-from training.change_judge import HELD, LowRank, judged_by_talks, judged_by_themselves, layers_that_learn, nameless
+from training.change_judge import (
+    HELD,
+    LowRank,
+    judged_by_talks,
+    judged_by_themselves,
+    layers_that_learn,
+    nameless,
+    package_model,
+)
 from training.change_pairs import Later, Pair, conflicts, pairs_of_talks, statements, strangers, written
 from training.graph import write_skeletons
 from training.model import Reader, SteppedLinear
@@ -42,6 +54,8 @@ PRIOR_PENALTY = 0.02
 BATCH = 32
 SORTED_TOGETHER = 960
 WARM_UP = 80
+LATER_BESIDE = 800
+"""Later messages that are put beside what somebody else told, where the package's layers learn on: so many of each."""
 NEARER = 6.0
 """Pairs of a talk without a label are the likelier chosen the nearer they are."""
 DROP = 0.1
@@ -69,11 +83,14 @@ class Plan:
     """Pairs of talks without a label in an epoch …"""
     strangers: int
     """… and later messages beside what somebody else told."""
+    labelled: int = 1_000_000
+    """Labelled pairs in an epoch, beside the new ones, at most."""
 
 
 WHOLE = Plan(epochs=1.5, rate=6e-5, apart=5_000, strangers=5_600)
 STEPS = Plan(epochs=1.2, rate=6e-4, apart=6_000, strangers=5_600)
 LAST = Plan(epochs=0.35, rate=3e-4, apart=6_000, strangers=16_000)
+FURTHER = Plan(epochs=1.0, rate=2.5e-4, apart=1_800, strangers=2_200, labelled=5_000)
 
 
 def learned_prior(pairs: Sequence[Pair]) -> LogisticRegression:
@@ -84,11 +101,18 @@ def learned_prior(pairs: Sequence[Pair]) -> LogisticRegression:
     return LogisticRegression(C=PRIOR_PENALTY, max_iter=300).fit(features, ends)
 
 
+def only_steps_learn(reader: Reader) -> Reader:
+    """Return the layers, of which the steps of low rank, segments and head learn on, and nothing else."""
+    for name, parameter in reader.named_parameters():
+        parameter.requires_grad_(requires_grad=name.rpartition(".")[2] in {"down", "up"})
+    for parameter in [reader.segments.weight, *reader.heads["answer"].parameters()]:
+        parameter.requires_grad_(requires_grad=True)
+    return reader
+
+
 def steps_that_learn(whole: Reader) -> Reader:
     """Return the embedder's layers with what they learned as steps of low rank; these, segments and head learn on."""
     reader = layers_that_learn()
-    for parameter in reader.parameters():
-        parameter.requires_grad_(requires_grad=False)
     for layer, learned in zip(reader.layers, whole.layers, strict=True):
         for name, _ in carrier.MATRICES:
             linear: SteppedLinear = getattr(layer, name)
@@ -98,7 +122,7 @@ def steps_that_learn(whole: Reader) -> Reader:
             setattr(layer, name, LowRank(linear, down=roots[:, None] * right[:RANK], up=left[:, :RANK] * roots))
     reader.segments = whole.segments
     reader.heads["answer"] = whole.heads["answer"]
-    return reader
+    return only_steps_learn(reader)
 
 
 @dataclass(frozen=True)
@@ -115,9 +139,18 @@ class Lesson:
     """What the layers learn from."""
 
     def __init__(
-        self, pairs: Sequence[Pair], later: Sequence[Later], others: Sequence[Later], *, chance: random.Random
+        self,
+        pairs: Sequence[Pair],
+        later: Sequence[Later],
+        others: Sequence[Later],
+        *,
+        chance: random.Random,
+        new: Sequence[Later] = (),
     ) -> None:
-        """Take the pairs of authors to learn from, and later messages beside what somebody else told."""
+        """Take the pairs of authors to learn from, and later messages beside what somebody else told.
+
+        Each epoch has all that are `new`.
+        """
         self.tokens = Pairs("cpu")
         self.labelled: list[Example] = []
         self.apart: list[Example] = []
@@ -128,6 +161,7 @@ class Lesson:
         for known, text, ends in statements():
             self.labelled.append(Example(self._tokens_of("", text, known), ends, weight=WEIGHTS["statement"]))
         self.labelled += [self._later(each, chance) for each in later]
+        self.new = [self._later(each, chance) for each in new]
         self.strangers += [self._later(each, chance, weight=WEIGHTS["stranger"]) for each in others]
         self.tokens.seal()
         shares = np.exp(NEARER * np.array([example.nearness for example in self.apart]))
@@ -138,7 +172,8 @@ class Lesson:
         count = min(plan.apart, len(self.apart))
         chosen = chance.choice(len(self.apart), count, replace=False, p=self.shares)
         others = chance.choice(len(self.strangers), min(plan.strangers, len(self.strangers)), replace=False)
-        every = [*self.labelled, *(self.apart[place] for place in chosen)]
+        known = chance.choice(len(self.labelled), min(plan.labelled, len(self.labelled)), replace=False)
+        every = [*self.new, *(self.labelled[place] for place in known), *(self.apart[place] for place in chosen)]
         every += [self.strangers[place] for place in others]
         chance.shuffle(every)
         batches: list[list[Example]] = []
@@ -220,16 +255,16 @@ def _first(batches: Iterator[list[Example]], count: int) -> Iterator[list[Exampl
     yield from (batch for batch, _ in zip(batches, range(count), strict=False))
 
 
-def export(prior: LogisticRegression, reader: Reader, *, scales: Sequence[tuple[float, ...]]) -> None:
+def export(prior: np.ndarray, reader: Reader, *, scales: Sequence[tuple[float, ...]]) -> None:
     """Write the model and its graph as package data.
 
     Args:
-        prior: the regression.
+        prior: the weights of the regression, the intercept last.
         reader: the layers.
         scales: weights of both and the intercept, for messages by themselves and for those of a talk.
     """
     tensors = {
-        "prior": np.append(prior.coef_[0], prior.intercept_).astype(np.float32),
+        "prior": prior.astype(np.float32),
         "scales": np.array(scales, np.float32),
         "segments": _half(reader.segments.weight[:2]),
         "answer_weight": _half(reader.heads["answer"].weight.T),
@@ -255,18 +290,30 @@ def main() -> None:
     """Learn from some authors and judge by the others; write the package data unless only a judgement is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="print the figures and write nothing")
+    parser.add_argument("--further", default="", help="authors from whom the package's layers learn on, with commas")
     options = parser.parse_args()
     every = pairs_of_talks()
     learned, judged = [[pair for pair in every if (pair.author in HELD) is is_held] for is_held in (False, True)]
-    prior = learned_prior(learned)
     torch.manual_seed(1)
     chance, later = random.Random(1), [*conflicts(), *written(LEARNED_LATER)]
-    lesson = Lesson(learned, later, strangers(later, prior, chance=chance), chance=chance)
-    whole = learn(layers_that_learn(), lesson, WHOLE)
-    reader = learn(learn(steps_that_learn(whole), lesson, STEPS), lesson, LAST)
+    if options.further:
+        new = written(options.further.split(","))
+        package, prior = package_model()
+        weights = prior.weights
+        some = [*chance.sample(later, LATER_BESIDE), *chance.sample(new, min(len(new), LATER_BESIDE))]
+        lesson = Lesson(learned, later, strangers(some, prior, chance=chance), chance=chance, new=new)
+        reader = learn(only_steps_learn(package), lesson, FURTHER)
+    else:
+        prior = learned_prior(learned)
+        weights = np.append(prior.coef_[0], prior.intercept_)
+        lesson = Lesson(learned, later, strangers(later, prior, chance=chance), chance=chance)
+        whole = learn(layers_that_learn(), lesson, WHOLE)
+        reader = learn(learn(steps_that_learn(whole), lesson, STEPS), lesson, LAST)
     scales = [judged_by_themselves(reader, prior), judged_by_talks(reader, prior, judged)]
+    if options.further:
+        scales[0] = tuple(read_tensors(CHANGE_FILE_NAME)["scales"][0])
     if not options.judge:
-        export(prior, reader, scales=scales)
+        export(weights, reader, scales=scales)
 
 
 if __name__ == "__main__":

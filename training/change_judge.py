@@ -26,7 +26,7 @@ from training.pairs import Pairs
 
 HELD = frozenset({"m7", "m8", "m13", "m14", "m15", "m16", "m19", "m20"})
 """Authors of talks that only judge …"""
-HELD_LATER = {"notes": ("r7", "r8"), "talks": ("t1", "t6")}
+HELD_LATER = {"notes": ("r7", "r8"), "talks": ("t1", "t6"), "long": ("u6",)}
 """… and authors of `data/later`."""
 LAYERS = 12
 RARER = 0.3
@@ -167,11 +167,11 @@ class PackagePrior:
 
     def __init__(self, weights: np.ndarray) -> None:
         """Take the weights, shape (features + 1,), the intercept last."""
-        self._weights = weights.astype(np.float64)
+        self.weights = weights.astype(np.float64)
 
     def decision_function(self, features: np.ndarray) -> np.ndarray:
         """Return the log-odds, shape (pairs,)."""
-        return features @ self._weights[:-1] + self._weights[-1]
+        return features @ self.weights[:-1] + self.weights[-1]
 
 
 def package_model() -> tuple[Reader, PackagePrior]:
