@@ -9,8 +9,8 @@ times, under a clock that shows the time of the session. Each question then goes
 of an hour after the last message. The memory is that of the `owner` whom the first message names, else of the log's
 name. *Answered*: a message of the question's evidence stands behind a memory of the block.
 *First*: behind its best relevant memory. *Whole*: all messages of its evidence stand there. Whether a memory is good,
-junk or harmful is judged by reading; verdicts stand in `verdicts.jsonl` beside the logs, and memories without one are
-counted as `unjudged`.
+junk, harmful, or stale (over by a later message) is judged by reading; verdicts stand in `verdicts.jsonl` beside the
+logs, and memories without one are counted as `unjudged`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ QUESTIONS: Final = "_questions"
 VERDICTS: Final = "verdicts.jsonl"
 SESSION_GAP: Final = timedelta(hours=1)
 _PAGE: Final = 1_000
-_DAY: Final = re.compile(r"(?:（\d{4}-\d\d-\d\d）(?=：“)| \(\d{4}-\d\d-\d\d\)(?=: “))")
+_DAY: Final = re.compile(r"（\d{4}-\d\d-\d\d）(?=：“|，接“)| \(\d{4}-\d\d-\d\d\)(?=: “|, after “)")
 
 Item = dict[str, Any]
 
@@ -61,7 +61,7 @@ class LogReport:
             "memories": len(told),
             "doubted": len(current) - len(told),
             "closed": len(self.memories) - len(current),
-            **{verdict: verdicts[verdict] for verdict in ("good", "junk", "harmful", "unjudged")},
+            **{verdict: verdicts[verdict] for verdict in ("good", "junk", "harmful", "stale", "unjudged")},
             "questions": len(self.questions),
             "answered": sum(question["answered"] for question in self.questions),
             "first": sum(question["first"] for question in self.questions),
