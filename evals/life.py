@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from ebbing.language.text.quotation import undated
 from ebbing.memory import AsyncMemory
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
@@ -35,7 +35,6 @@ QUESTIONS: Final = "_questions"
 VERDICTS: Final = "verdicts.jsonl"
 SESSION_GAP: Final = timedelta(hours=1)
 _PAGE: Final = 1_000
-_DAY: Final = re.compile(r"（\d{4}-\d\d-\d\d）(?=：“|，接“)| \(\d{4}-\d\d-\d\d\)(?=: “|, after “)")
 
 Item = dict[str, Any]
 
@@ -100,11 +99,6 @@ def sessions(messages: list[Item]) -> Iterator[list[Item]]:
         session.append(message)
     if session:
         yield session
-
-
-def undated(text: str) -> str:
-    """Return the text of a memory without the day that a quotation is shown with, as verdicts name it."""
-    return _DAY.sub("", text, count=1)
 
 
 async def _memories(memory: AsyncMemory, user: str, *, log: str, verdicts: dict[tuple[str, str], str]) -> list[Item]:

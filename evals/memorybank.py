@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from ebbing.language.claims.claims import StatementHints, claim_of
+from ebbing.language.text.quotation import undated
 from ebbing.memory import AsyncMemory
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from evals.life import undated
 
 VERDICTS: Final = Path(__file__).parent / "data" / "memorybank_junk.jsonl"
 LANGUAGES: Final = {"en": "en", "zh": "cn"}

@@ -22,10 +22,10 @@ from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from typing import Final
 
+from ebbing.language.text.quotation import undated
 from ebbing.memory import AsyncMemory
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from evals.life import undated
 from training.parse import DATA, JudgedMemory, Talk, read_talks, read_verdicts
 
 DEVELOPMENT: Final = ("w1", "w2", "w3", "w6", "w7", "w8", "w9", "w10", "w11", "w12")

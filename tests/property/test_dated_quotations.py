@@ -9,7 +9,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ebbing import Memory
-from ebbing.language.text.quotation import answer_quotation, dated, is_answer, quotation, quoted_words, speaker_in
+from ebbing.language.text.quotation import (
+    answer_quotation,
+    dated,
+    is_answer,
+    quotation,
+    quoted_words,
+    speaker_in,
+    undated,
+)
 from tests.examples import examples
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
@@ -35,9 +43,10 @@ def test_the_day_changes_nothing_of_what_a_quotation_says(
         is_answer(text),
     )
     assert dated(shown, "1999-12-31") == shown
+    assert undated(shown) == text
 
 
-def test_every_answer_shows_the_day_on_the_clock_of_who_said_it(tmp_path: Path) -> None:
+def test_what_is_kept_shows_the_day_on_the_clock_of_who_said_it(tmp_path: Path) -> None:
     talk = [
         {"role": "assistant", "content": "What size shoes do you take?", "timestamp": "2026-03-01T23:58:00-05:00"},
         {"role": "user", "content": "EU 44, wide", "timestamp": "2026-03-01T23:59:00-05:00"},
@@ -68,5 +77,6 @@ def test_a_text_with_its_day_can_be_sent_back_as_it_was_shown(tmp_path: Path) ->
     with Memory(tmp_path) as memory:
         (added,) = [each for each in memory.add(talk, user_id="mia")["results"] if each["event"] == "ADD"]
         assert added["memory"] == "用户回答（2026-03-01）：“你孩子多大了？ 老大7岁,老二刚满3岁”"
+        before = memory.get(added["id"])
         memory.update(added["id"], added["memory"])
-        assert memory.get(added["id"])["memory"] == added["memory"]
+        assert memory.get(added["id"]) == before

@@ -18,7 +18,7 @@ from ebbing.language.claims.normalize_values import object_of, value_of
 from ebbing.language.signals.preferences import Tastes, read_tastes
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.quotation import quoted_words
+from ebbing.language.text.quotation import lead_in, quoted_words
 from ebbing.privacy.guarding.trust import Act, TrustTier, instruction_shaped, may, trust_in
 
 PROFILE_TYPES: Final = (
@@ -69,7 +69,7 @@ class ProfileStatement:
 
 def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> ProfileStatement | None:
     """What a memory says of a person; None for what has no place in a profile: events, what is over, what rests on the
-    word of a tool or a document, and what gives an order that nobody may give.
+    word of a tool or a document, what only calls somebody "she", and what gives an order that nobody may give.
 
     Args:
         speaker: the speaker's name, where the memories are of several people who are told apart by name.
@@ -79,6 +79,7 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
         or record.type not in PROFILE_TYPES
         or not may(trust_in(record), Act.PREFER)
         or is_order(record)
+        or lead_in(record.content)
     ):
         return None
     normal = normalise(quoted_words(record.content) or record.content)

@@ -17,6 +17,7 @@ from ebbing.index.shard import KINDS, micros
 from ebbing.ports.stores.memory_store import Change, Erase, MemoryStore, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS
 from ebbing.remember.facts.doubts import without_doubts
+from ebbing.remember.reconcile.known_messages import leaning_on
 from ebbing.remember.reconcile.unmerge import deleted, is_apart, merged_records_of, unmerge_changes
 
 REASON: Final = "forgotten on request"
@@ -32,7 +33,9 @@ class ForgetReport:
 
 
 async def records_that_say(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> list[MemoryRecord]:
-    """Return a memory with what would still say it: the messages that it was read from, and what it tells."""
+    """Return a memory with what would still say it: the messages that it was read from, what repeats a sentence of
+    these, and what it tells.
+    """
     records: dict[str, MemoryRecord] = {}
     waiting = [record]
     while waiting:
@@ -41,6 +44,8 @@ async def records_that_say(store: MemoryStore, record: MemoryRecord, *, scope: S
             continue
         records[memory.id] = memory
         waiting += await store.get(scope.whole, memory.compression_sources)
+        if memory.kind is Kind.EPISODE:
+            waiting += await leaning_on(store, [memory], scope=scope.whole)
         if memory.kind is Kind.MEMORY and not memory.is_verbatim:
             waiting += await _messages_of(store, memory, scope=scope.whole)
     return list(records.values())

@@ -31,7 +31,7 @@ from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.caches import bounded_text_cache
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.numbers import numbered, ungrouped
-from ebbing.language.text.quotation import quoted_words
+from ebbing.language.text.quotation import lead_in, quoted_words
 
 _AGENT: Final = {"en": "Assistant", "zh": "助手"}
 """Whom a statement is about where that is the agent."""
@@ -95,7 +95,7 @@ def claim_of(text: str, hints: StatementHints) -> Claim:
     words_said = quoted_words(text)
     if words_said is None:
         return _claim_of_statement(text, hints)
-    pack, normal = changes(), normalise(words_said)
+    pack, normal = changes(), normalise(f"{lead_in(text)} {words_said}".strip())
     return Claim(
         words=words_of(normal, pack),
         type=hints.type,

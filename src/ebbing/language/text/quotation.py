@@ -55,6 +55,12 @@ def dated(text: str, day: str) -> str:
     return f"{text[:place]}{_DAYS[match['colon']].format(day)}{text[place:]}"
 
 
+def undated(text: str) -> str:
+    """Return a text as it is without the day that `dated` shows."""
+    match = _QUOTATION.fullmatch(text)
+    return text if match is None or match["day"] is None else f"{text[: match.start('day')]}{text[match.end('day') :]}"
+
+
 def is_answer(text: str) -> bool:
     """Return whether a memory of this text quotes an answer with its question."""
     match = _QUOTATION.fullmatch(text)

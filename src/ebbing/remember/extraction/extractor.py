@@ -64,6 +64,8 @@ class Extraction:
     """Places of messages whose words are not kept as a memory: a later one puts them right, or they are of a game."""
     before: tuple[Message, ...] = ()
     """The last messages of the same conversation, oldest first."""
+    stored_before: tuple[MemoryRecord, ...] = ()
+    """The last messages of the same conversation as they are stored, newest first."""
     question_message: str = ""
     """What the assistant said right before the first message, in an earlier call; "" where that asks nothing."""
 
@@ -117,8 +119,11 @@ async def with_talk_before(
     rows = np.flatnonzero(is_message)
     if len(rows) > _GAME_MESSAGES:
         rows = rows[np.argpartition(shard.created[rows], -_GAME_MESSAGES)[-_GAME_MESSAGES:]]
-    records = await store.get(scope, [shard.id_of(int(row)) for row in rows])
-    before = _messages(sorted(records, key=attrgetter("created_at", "id"), reverse=True))
+    own_ids = {each.message.id for each in screened}
+    stored = await store.get(scope, [shard.id_of(int(row)) for row in rows])
+    records = [record for record in stored if own_ids.isdisjoint(record.provenance.source_ids)]
+    newest_first = sorted(records, key=attrgetter("created_at", "id"), reverse=True)
+    before = _messages(newest_first)
     first = screened[0].message
     said_at = first.timestamp or now
     same_talk = [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= SAME_TALK]
@@ -130,6 +135,7 @@ async def with_talk_before(
         facts=tuple(fact for fact in extraction.facts if fact.source not in of_a_game),
         unquoted=of_a_game,
         before=tuple(before[-_EARLIER_MESSAGES:]),
+        stored_before=tuple(newest_first),
         question_message=last.content if last is not None and is_asked and _ASKS.search(last.content) else "",
     )
 
@@ -244,8 +250,9 @@ async def previous_messages(
     review.
     """
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
-    since = (first.message.timestamp or now) - SAME_TALK if scope.run_id is None else datetime.min.replace(tzinfo=UTC)
-    return _messages([record for record in page.records if record.created_at >= since])
+    said_at = first.message.timestamp or now
+    since = said_at - SAME_TALK if scope.run_id is None else datetime.min.replace(tzinfo=UTC)
+    return _messages([record for record in page.records if since <= record.created_at <= said_at])
 
 
 def _names_in(messages: Sequence[Message]) -> set[str]:

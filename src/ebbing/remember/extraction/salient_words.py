@@ -263,7 +263,8 @@ def salient_fact(
         kind = _KINDS["fact"]
     is_grave = shows("grave", words.full_text)
     language = "zh" if detect(words.text) == "zh" else "en"
-    if _is_open(words, salience, before=before, language=language) or _begins_with_pronoun(words.full_text, language):
+    is_open = _is_open(words, salience, before=before, language=language)
+    if not words.lead and (is_open or _begins_with_pronoun(words.full_text, language)):
         return None
     return Fact(
         text=words.quoted(),
@@ -313,6 +314,13 @@ def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool
     return not before or any(is_of_another)
 
 
+def says_only_she(text: str) -> bool:
+    """Return whether a text speaks of "her" or 他 and has named nobody before."""
+    language = "zh" if detect(text) == "zh" else "en"
+    pronoun = _PRONOUN[language].search(text)
+    return pronoun is not None and not _names_another(text[: pronoun.start()], language)
+
+
 def _begins_with_pronoun(text: str, language: str) -> bool:
     """Return whether a text speaks of "her" or 他 before anybody can have been named: read alone, it may be anyone."""
     pronoun = _PRONOUN[language].search(text)
@@ -327,14 +335,10 @@ def _names_another(text: str, language: str) -> bool:
 
 
 def _speaks_of_another(text: str, language: str) -> bool:
-    """Return whether a text speaks of somebody else."""
-    return _PRONOUN[language].search(text) is not None or names_somebody(text, language)
-
-
-def names_somebody(text: str, language: str) -> bool:
-    """Return whether a text names somebody else; that a sentence begins with a capital says nothing."""
-    is_named = any(name not in _STARTERS for name in _WITHIN.findall(text)) or _DOES.search(text) is not None
-    return is_named or _kin_in(text, language)
+    """Return whether a text speaks of somebody else; that a sentence begins with a capital says nothing."""
+    if _kin_in(text, language) or _PRONOUN[language].search(text):
+        return True
+    return any(name not in _STARTERS for name in _WITHIN.findall(text)) or _DOES.search(text) is not None
 
 
 def _kin_in(text: str, language: str) -> bool:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.errors import EmbeddingError
-from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
@@ -22,6 +21,7 @@ from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.sentences import split_text
 from ebbing.ports.models.salience import Salience, SalienceModel
 from ebbing.ports.stores.memory_store import Insert
+from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.extraction.answers import question_before
 from ebbing.remember.extraction.extractor import Extraction
@@ -35,11 +35,12 @@ from ebbing.remember.extraction.salient_words import (
     fact_in_own_words,
     leaves_out_whose,
     salient_fact,
+    says_only_she,
     stated_words,
     words_around,
 )
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
-from ebbing.remember.facts.leads import lead_before
+from ebbing.remember.facts.leads import lead_before, said_before
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.vectors.embed_drafts import insert_of
@@ -152,7 +153,7 @@ async def salient_facts(
     least = LEAST_IN_COMPANY if in_company else LEAST
     asks_who = any(_asks_who(*each, least=least) for each in zip(stated, saliences, strict=True))
     earlier = await _said_before(deps, context.scope) if asks_who else []
-    quoting = _Quoting(screened, extraction.before, earlier, model.version, least)
+    quoting = _Quoting(screened, extraction.stored_before, earlier, model.version, least, context)
     quotations = quoting.alone(stated, saliences, vectors=vectors)
     places = {words.source for words, _, _ in quotations}
     led = [each for each in quoting.led(stated, saliences) if each[0].source not in places]
@@ -174,12 +175,13 @@ class _Quoting:
     """Makes quotations of what is likely worth remembering."""
 
     screened: Sequence[ScreenedMessage]
-    before: Sequence[Message]
-    """The last messages of earlier calls of the same talk, oldest first."""
+    stored_before: Sequence[MemoryRecord]
+    """The last stored messages of the same conversation, newest first."""
     earlier: Sequence[str]
     """The last messages that are stored, where whom a text tells may stand there."""
     version: str
     least: float
+    context: DraftContext
 
     def alone(
         self,
@@ -202,10 +204,14 @@ class _Quoting:
     def led(self, stated: Sequence[Words], saliences: Sequence[Salience | None]) -> Iterator[tuple[Words, Fact]]:
         """Yield words of which it is open whom they tell, behind what names somebody right before them."""
         for words, salience in zip(stated, saliences, strict=True):
-            if salience is None or salience.probability < self.least or words.read is not None or words.question:
+            is_likely = salience is not None and salience.probability >= self.least
+            if salience is None or not is_likely or words.read or words.question or not says_only_she(words.text):
                 continue
-            talk = [*self.before, *(each.message for each in self.screened[: words.source] if each.held_back is None)]
-            lead = lead_before(words.message, talk)
+            tiers = {self.screened[words.source].tier, TrustTier.ASSISTANT}
+            in_call = (each for each in self.screened[: words.source] if each.held_back is None and each.tier in tiers)
+            scope, now = self.context.scope, self.context.now
+            talk = said_before(self.stored_before, scope, message=words.message, now=now)
+            lead = lead_before(words.message, [*talk, *(each.message for each in in_call)])
             led = replace(words, lead=lead)
             fact = salient_fact(led, salience, version=self.version, least=self.least) if lead else None
             if fact is not None:

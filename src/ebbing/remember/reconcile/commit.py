@@ -113,7 +113,9 @@ class _Commit:
         store, scope, now = self.deps.store, self.context.scope, self.context.now
         deleted = deleted_episodes(self.known_messages.episodes, now=now)
         if not self.facts and not self.known_messages.products:
-            changes: list[Change] = await self._with_doubts([*deleted, *self._messages(())], decisions=())
+            withdrawn = await self.known_messages.withdrawn(store, decisions=(), scope=scope, now=now)
+            changes: list[Change] = [*deleted, *withdrawn, *self._messages(())]
+            changes = await self._with_doubts(changes, decisions=())
             return await self._write(changes, (), expected_generation=None)
         candidates = await self._candidates()
         facts = await self.known_messages.drop_erased_sources(store, self.facts, scope=scope)

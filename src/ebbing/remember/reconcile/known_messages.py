@@ -19,6 +19,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, ROLES, micros
 from ebbing.language.text.quotation import leans_on, quoted_words
 from ebbing.language.text.sentences import split_text
+from ebbing.language.text.text_compression import full_text
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.attempts import until_unchanged
 from ebbing.remember.extraction.answers import SAME_TALK
@@ -49,6 +50,8 @@ class KnownMessages:
     """Ids of the edited messages."""
     products: tuple[str, ...] = ()
     """Ids of the memories that the earlier wordings led to."""
+    new_wordings: tuple[str, ...] = ()
+    """What the edited messages say now."""
     evidence: tuple[str, ...] = ()
     """Of messages that were stored before they were read: their episodes' ids, by place."""
 
@@ -79,15 +82,24 @@ class KnownMessages:
         scope: Scope,
         now: datetime,
     ) -> list[Revise]:
-        """Return the end of what the earlier wordings led to and the new ones do not say."""
-        if not self.products:
+        """Return the end of what the earlier wordings led to, or named somebody for, and the new ones do not say."""
+        if not self.episodes and not self.products:
             return []
         decided_ids: set[str] = set()
         for decision in decisions:
             decided_ids.update(changed_by(decision))
         gone = [memory_id for memory_id in self.products if memory_id not in decided_ids]
         records = await store.get(owner_scope(scope), gone)
-        return await retract_sources(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
+        changes = await retract_sources(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
+        decided_ids |= {change.record.id for change in changes}
+        for memory in await leaning_on(store, self.episodes, scope=scope):
+            if memory.id not in decided_ids and not self._still_says(memory):
+                changes.append(_deleted(memory, now=now, reason=EDITED))
+        return changes
+
+    def _still_says(self, memory: MemoryRecord) -> bool:
+        """Return whether a message says in its new words what a memory repeats of it."""
+        return any(leans_on(memory.content, text) for text in self.new_wordings)
 
 
 async def find_known_messages(
@@ -137,7 +149,14 @@ def _sorted_out(
         episodes=tuple(chain.from_iterable(episodes[message_id] for message_id in edited)),
         sources=frozenset(edited),
         products=tuple(memory.id for memory in _from(memories, edited)),
+        new_wordings=_wordings(edited, screened, places=places),
     )
+
+
+def _wordings(
+    message_ids: Iterable[str], screened: Sequence[ScreenedMessage], *, places: Mapping[str, int]
+) -> tuple[str, ...]:
+    return tuple(screened[places[message_id]].message.content for message_id in message_ids)
 
 
 def _from(memories: Iterable[MemoryRecord], sources: AbstractSet[str]) -> list[MemoryRecord]:
@@ -200,7 +219,7 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
         sources = frozenset({source_id})
         changes: list[Change] = [*deleted_episodes(episodes, now=now, reason=DELETED)]
         changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
-        leaning = await _leaning_on(store, episodes, scope=scope)
+        leaning = await leaning_on(store, episodes, scope=scope)
         changes += [_deleted(memory, now=now, reason=DELETED) for memory in leaning if memory not in memories]
         changes = await without_doubts(store, changes, gone=episodes, scope=scope)
         await store.write(owner_scope(scope), changes)
@@ -209,7 +228,7 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
     return await until_unchanged(attempt)
 
 
-async def _leaning_on(store: MemoryStore, messages: Sequence[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
+async def leaning_on(store: MemoryStore, messages: Sequence[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
     """Return the memories that repeat what one of these messages asks, or names somebody with."""
     shard = await store.shard(scope)
     of_a_person = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & (shard.role == ROLES.index(Role.USER))
@@ -218,7 +237,7 @@ async def _leaning_on(store: MemoryStore, messages: Sequence[MemoryRecord], *, s
         said_at = micros(message.created_at)
         soon = (shard.created >= said_at) & (shard.created <= said_at + int(SAME_TALK.total_seconds() * 1e6))
         records = await store.get(scope, [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)])
-        leaning += [record for record in records if leans_on(record.content, message.content)]
+        leaning += [record for record in records if leans_on(record.content, full_text(message))]
     return leaning
 
 

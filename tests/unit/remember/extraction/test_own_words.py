@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EmbeddingError
+from ebbing.language.text.quotation import undated
 from ebbing.memory import AsyncMemory
 from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.testing.models.salience import FakeSalience
 from ebbing.wiring.build import Components, build, load_settings
 from ebbing.wiring.components.models import reader_slot
-from evals.life import undated
 
 WORTH_IT = {"I": "fact", "我": "fact"}
 """Words that make the model find any of the messages below worth it."""

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing.language.signals.withdrawals import withdrawals_in
+from ebbing.language.text.quotation import undated
 from ebbing.sync import Memory
 from ebbing.wiring.build import build, load_settings
-from evals.life import undated
 
 TAKEN_BACK = [
     ("keep your answers short please", "stop with the short answers"),
