@@ -157,7 +157,7 @@ async def salient_facts(
     quotations = quoting.alone(stated, saliences, vectors=vectors)
     places = {words.source for words, _, _ in quotations}
     led = [each for each in quoting.led(stated, saliences) if each[0].source not in places]
-    led_vectors = await _vectors_of(deps, [words for words, _ in led], whole=None)
+    led_vectors = await _vectors_of(deps, [words for words, _ in led], whole=None) if led else []
     quotations += [(words, fact, vector) for (words, fact), vector in zip(led, led_vectors, strict=True)]
     facts: list[NewFact] = []
     for words, fact, vector in quotations:
