@@ -47,13 +47,14 @@ async def quoted_after(
 ) -> list[str]:
     """Return what is quoted after turns (speaker, text), a minute apart, with a pause before the last one.
 
-    The first message is of a "document", or of another "run", or it is "deleted" or "edited" in the end.
+    The first message is of a "document", or of another "run", or it is "deleted", "undone" or "edited" in the end.
     """
     clock = ManualClock(NOW)
     components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=clock)
     salience = FakeSalience({leaning: "fact" for _, leaning in MOTHERS.values()})
     slot = reader_slot(components.settings, components.embedder, salience=salience)
     messages: list[dict[str, Any]] = []
+    changes: list[str | None] = []
     for number, (speaker, text) in enumerate(turns):
         at = NOW + timedelta(minutes=number) + (pause if number == len(turns) - 1 else timedelta(0))
         who = {"role": "assistant"} if speaker == "assistant" else {"role": "user", "name": speaker}
@@ -63,9 +64,12 @@ async def quoted_after(
         for number, batch in enumerate([messages] if at_once else [[message] for message in messages]):
             clock.advance(timedelta(minutes=1) + (pause if number == len(turns) - 1 else timedelta(0)))
             options: dict[str, Any] = {"document": {"trust": "document"}, "run": {"run_id": "monday"}}.get(first, {})
-            await memory.add(batch, user_id="bern", **(options if number == 0 else {}))
+            answer = await memory.add(batch, user_id="bern", **(options if number == 0 else {}))
+            changes.append(answer["change_id"])
         if first == "deleted":
             await memory.delete(source_id="m0", user_id="bern")
+        if first == "undone":
+            await memory.undo(changes[0])
         if first == "edited":
             await memory.add([messages[0] | {"content": RAIN["en"]}], user_id="bern")
         items = (await memory.get_all(user_id="bern"))["results"]
@@ -97,6 +101,7 @@ def test_whom_it_only_calls_she_is_named_by_what_was_said_before(
         ("Bern", 2, ""),
         ("Maisie", 0, ""),
         ("Bern", 0, "deleted"),
+        ("Bern", 0, "undone"),
         ("Bern", 0, "edited"),
         ("Bern", 0, "document"),
         ("Bern", 0, "run"),

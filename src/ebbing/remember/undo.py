@@ -10,13 +10,14 @@ from typing import Final
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.forgetting.stages import TAKEN_APART, UNDONE
 from ebbing.domain.memory.change_set import LoggedChange
-from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.record import Kind, MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.change_log import RecordChange
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
 from ebbing.remember.facts.doubts import without_doubts
 from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
+from ebbing.remember.reconcile.known_messages import without_leaning
 from ebbing.remember.reconcile.rivals import closed_rival, rivals_of
 from ebbing.remember.reconcile.unmerge import Unmerge, deleted, is_apart, merged_records_of, unmerge_changes
 
@@ -177,6 +178,11 @@ async def _changes(store: MemoryStore, plan: _Plan, *, scope: Scope, now: dateti
     for rival, winner in plan.rivals.values():
         changes.append(closed_rival(latest.get(rival.id, rival), winner, now=now))
     gone = [plan.done[record.id].now for record in plan.records.values() if record.deleted_at is not None]
+    messages = [record for record in gone if record.kind is Kind.EPISODE]
+    besides = set(latest)
+    for rival, _ in plan.rivals.values():
+        besides.add(rival.id)
+    changes += await without_leaning(store, messages, besides=besides, scope=scope, now=now)
     return await without_doubts(store, changes, gone=gone, scope=scope)
 
 

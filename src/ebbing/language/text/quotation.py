@@ -52,13 +52,17 @@ def dated(text: str, day: str) -> str:
     if match is None or match["day"] is not None:
         return text
     place = match.start("rest")
-    return f"{text[:place]}{_DAYS[match['colon']].format(day)}{text[place:]}"
+    shown_day = _DAYS[match["colon"]].format(day)
+    return text[:place] + shown_day + text[place:]
 
 
 def undated(text: str) -> str:
     """Return a text as it is without the day that `dated` shows."""
     match = _QUOTATION.fullmatch(text)
-    return text if match is None or match["day"] is None else f"{text[: match.start('day')]}{text[match.end('day') :]}"
+    if match is None or match["day"] is None:
+        return text
+    start, end = match.span("day")
+    return text[:start] + text[end:]
 
 
 def is_answer(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -219,8 +219,8 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
         sources = frozenset({source_id})
         changes: list[Change] = [*deleted_episodes(episodes, now=now, reason=DELETED)]
         changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
-        leaning = await leaning_on(store, episodes, scope=scope)
-        changes += [_deleted(memory, now=now, reason=DELETED) for memory in leaning if memory not in memories]
+        besides = {memory.id for memory in memories}
+        changes += await without_leaning(store, episodes, besides=besides, scope=scope, now=now)
         changes = await without_doubts(store, changes, gone=episodes, scope=scope)
         await store.write(owner_scope(scope), changes)
         return sum(isinstance(change, Revise) and change.event is Event.DELETE for change in changes)
@@ -239,6 +239,14 @@ async def leaning_on(store: MemoryStore, messages: Sequence[MemoryRecord], *, sc
         records = await store.get(scope, [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)])
         leaning += [record for record in records if leans_on(record.content, full_text(message))]
     return leaning
+
+
+async def without_leaning(
+    store: MemoryStore, messages: Sequence[MemoryRecord], *, besides: Collection[str], scope: Scope, now: datetime
+) -> list[Revise]:
+    """Return the end of what leans on messages that are deleted; of `besides` something else becomes."""
+    leaning = await leaning_on(store, messages, scope=scope)
+    return [_deleted(memory, now=now, reason=DELETED) for memory in leaning if memory.id not in besides]
 
 
 def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:
