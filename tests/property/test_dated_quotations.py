@@ -80,3 +80,5 @@ def test_a_text_with_its_day_can_be_sent_back_as_it_was_shown(tmp_path: Path) ->
         before = memory.get(added["id"])
         memory.update(added["id"], added["memory"])
         assert memory.get(added["id"]) == before
+        memory.update(added["id"], added["memory"].replace("2026-03-01", "2026-02-28"))
+        assert "2026-02-28" in memory.get(added["id"])["memory"]

@@ -122,6 +122,29 @@ def test_the_same_words_of_somebody_else_are_another_memory() -> None:
     assert sorted(leads) == ["mom sold the house", "my sister got the job"]
 
 
+def test_a_sentence_that_stands_twice_can_be_taken_back() -> None:
+    naming, leaning = MOTHERS["en"]
+    turns = [("Bern", naming), ("Bern", naming), ("Bern", leaning)]
+    assert asyncio.run(quoted_after(turns, at_once=True, first="undone")) == []
+
+
+@pytest.mark.anyio
+async def test_forgetting_one_thing_leaves_the_talk_that_leans_on_its_message() -> None:
+    naming, leaning = MOTHERS["en"]
+    components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=ManualClock(NOW))
+    slot = reader_slot(components.settings, components.embedder, salience=FakeSalience({leaning: "fact"}))
+    async with AsyncMemory(components=replace(components, reader=slot)) as memory:
+        first = await memory.add([{"role": "user", "content": f"I live in Leeds. {naming}."}], user_id="bern")
+        await memory.add([{"role": "user", "content": f"{leaning} and my sister sold the car"}], user_id="bern")
+        await memory.add([{"role": "user", "content": f"ah well, {leaning}"}], user_id="bern")
+        [home] = [item["id"] for item in first["results"] if "Leeds" in item["memory"]]
+        await memory.delete(home, with_messages=True, hard=True, user_id="bern")
+        episodes = (await memory.get_all(user_id="bern", include="episodes"))["results"]
+        memories = (await memory.get_all(user_id="bern"))["results"]
+        assert len(episodes) == 2
+        assert naming not in str(memories)
+
+
 @pytest.mark.parametrize(
     "naming",
     [
@@ -135,7 +158,7 @@ def test_the_same_words_of_somebody_else_are_another_memory() -> None:
 )
 def test_an_order_a_day_a_place_and_a_mask_name_nobody(naming: str) -> None:
     for _, leaning in MOTHERS.values():
-        assert lead_before(Message(leaning, Role.USER), [Message(naming, Role.USER)]) == ""
+        assert lead_before(Message(leaning, Role.USER), [Message(naming, Role.USER)], now=NOW) == ""
 
 
 def test_a_name_that_the_talk_writes_with_a_capital_is_known_without_one() -> None:
@@ -144,8 +167,8 @@ def test_a_name_that_the_talk_writes_with_a_capital_is_known_without_one() -> No
         Message("Please excuse Maisie from class on Thursday.", Role.ASSISTANT),
     ]
     leaning = Message("good. i'd bring her myself but i work", Role.USER)
-    assert lead_before(leaning, talk) == "i wrote to the school, maisie missing the morning"
-    assert lead_before(leaning, talk[:1]) == ""
+    assert lead_before(leaning, talk, now=NOW) == "i wrote to the school, maisie missing the morning"
+    assert lead_before(leaning, talk[:1], now=NOW) == ""
 
 
 def test_what_only_calls_somebody_she_is_nothing_of_the_speakers_profile() -> None:

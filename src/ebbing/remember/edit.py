@@ -24,7 +24,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.quotation import undated
+from ebbing.language.text.quotation import dated
 from ebbing.language.text.sentences import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.stores.memory_store import Change, Erase, Insert, MemoryStore, Revise
@@ -88,7 +88,8 @@ async def update(deps: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> 
             tags=old.tags if edit.tags is None else _with_tags(old.tags, edit.tags),
             expires_at=_end(old.expires_at, edit.ends),
         )
-        reworded = wording is not None and old.content not in {wording, undated(wording)}
+        shown = dated(old.content, f"{old.said_at:%Y-%m-%d}")
+        reworded = wording is not None and wording not in {old.content, shown}
         if not reworded and labelled == old:
             return None
         record = replace(labelled, version=old.version + 1, updated_at=deps.clock.now())

@@ -44,10 +44,12 @@ async def records_that_say(store: MemoryStore, record: MemoryRecord, *, scope: S
             continue
         records[memory.id] = memory
         waiting += await store.get(scope.whole, memory.compression_sources)
-        if memory.kind is Kind.EPISODE:
-            waiting += await leaning_on(store, [memory], scope=scope.whole)
         if memory.kind is Kind.MEMORY and not memory.is_verbatim:
             waiting += await _messages_of(store, memory, scope=scope.whole)
+    messages = [memory for memory in records.values() if memory.kind is Kind.EPISODE]
+    # What leans on them tells something else: its own message stays.
+    for memory in await leaning_on(store, messages, scope=scope.whole):
+        records.setdefault(memory.id, memory)
     return list(records.values())
 
 

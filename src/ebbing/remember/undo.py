@@ -10,6 +10,7 @@ from typing import Final
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.forgetting.stages import TAKEN_APART, UNDONE
 from ebbing.domain.memory.change_set import LoggedChange
+from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.change_log import RecordChange
@@ -33,7 +34,7 @@ class UndoReport:
     restored: tuple[str, ...] = ()
     """Ids of memories that are as they were before."""
     deleted: tuple[str, ...] = ()
-    """Ids of memories that the change had made."""
+    """Ids of memories that the change had made, or that lean on its messages."""
     superseded: tuple[str, ...] = ()
     """Ids of memories that gave way to a restored one."""
     left: tuple[tuple[str, str], ...] = ()
@@ -86,7 +87,7 @@ async def undo(
         await deps.note_missing_vectors(ids_without_vector, scope)
         touched = logged.inserted + logged.revised + logged.erased
         gone = touched - len(records) if memory_id is None else 0
-        return _report(plan, gone=max(0, gone))
+        return _report(plan, changes, gone=max(0, gone))
     raise ConflictError("these memories were changed all the while: try again")
 
 
@@ -207,12 +208,18 @@ def _wants_vector(change: Revise) -> bool:
     return entry is not None and entry.vector is None and change.record.stage is Stage.FULL and change.record.is_active
 
 
-def _report(plan: _Plan, *, gone: int) -> UndoReport:
+def _report(plan: _Plan, changes: Sequence[Change], *, gone: int) -> UndoReport:
     done = {name for name, record in plan.records.items() if not _is_same(record, plan.done[name].now)}
     made: Collection[str] = {name for name, record in plan.done.items() if record.before is None}
+    leaning: list[str] = []
+    for change in changes:
+        if isinstance(change, Revise) and change.event is Event.DELETE:
+            name = change.record.id
+            if name not in plan.records:
+                leaning.append(name)
     return UndoReport(
         restored=tuple(name for name in plan.records if name in done and name not in made),
-        deleted=tuple(name for name in plan.records if name in made),
+        deleted=(*(name for name in plan.records if name in made), *leaning),
         superseded=tuple(plan.rivals),
         left=tuple(plan.left.items()),
         gone=gone,

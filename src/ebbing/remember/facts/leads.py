@@ -70,28 +70,28 @@ def said_before(
     return talk
 
 
-def lead_before(message: Message, talk: Sequence[Message]) -> str:
+def lead_before(message: Message, talk: Sequence[Message], *, now: datetime) -> str:
     """Return the last sentence of the same speaker before a message that speaks of somebody; "" where there is none.
 
     Args:
         message: one of the talk of which it is open whom it tells.
         talk: what was said before it, oldest first; what is held for review is not there.
+        now: when that was said which has no time.
     """
     recent = talk[-LEAD_MESSAGES:]
     names = {name.casefold() for each in [*recent, message] for name in _NAME.findall(each.content)}
     names.discard((message.name or "").casefold())
     for earlier in reversed(recent):
-        if earlier.role is Role.USER and earlier.name == message.name and _is_of_this_talk(earlier, message=message):
+        if earlier.role is Role.USER and earlier.name == message.name and _is_of_this_talk(earlier, message, now=now):
             for piece in reversed(pieces(earlier.content)):
                 if _speaks_of_somebody(lead := piece.strip(), names=names):
                     return lead
     return ""
 
 
-def _is_of_this_talk(earlier: Message, *, message: Message) -> bool:
-    if earlier.timestamp is None or message.timestamp is None:
-        return True
-    return timedelta() <= message.timestamp - earlier.timestamp <= SAME_TALK
+def _is_of_this_talk(earlier: Message, message: Message, *, now: datetime) -> bool:
+    pause = (message.timestamp or now) - (earlier.timestamp or now)
+    return timedelta() <= pause <= SAME_TALK
 
 
 def _speaks_of_somebody(text: str, *, names: set[str]) -> bool:

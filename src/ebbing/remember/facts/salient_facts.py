@@ -211,7 +211,7 @@ class _Quoting:
             in_call = (each for each in self.screened[: words.source] if each.held_back is None and each.tier in tiers)
             scope, now = self.context.scope, self.context.now
             talk = said_before(self.stored_before, scope, message=words.message, now=now)
-            lead = lead_before(words.message, [*talk, *(each.message for each in in_call)])
+            lead = lead_before(words.message, [*talk, *(each.message for each in in_call)], now=now)
             led = replace(words, lead=lead)
             fact = salient_fact(led, salience, version=self.version, least=self.least) if lead else None
             if fact is not None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
 
@@ -17,7 +17,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, ROLES, micros
-from ebbing.language.text.quotation import leans_on, quoted_words
+from ebbing.language.text.quotation import is_answer, lead_in, leans_on, quoted_words
 from ebbing.language.text.sentences import split_text
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
@@ -50,8 +50,6 @@ class KnownMessages:
     """Ids of the edited messages."""
     products: tuple[str, ...] = ()
     """Ids of the memories that the earlier wordings led to."""
-    new_wordings: tuple[str, ...] = ()
-    """What the edited messages say now."""
     evidence: tuple[str, ...] = ()
     """Of messages that were stored before they were read: their episodes' ids, by place."""
 
@@ -82,7 +80,7 @@ class KnownMessages:
         scope: Scope,
         now: datetime,
     ) -> list[Revise]:
-        """Return the end of what the earlier wordings led to, or named somebody for, and the new ones do not say."""
+        """Return the end of what the earlier wordings led to and the new ones do not say, and of what leans on them."""
         if not self.episodes and not self.products:
             return []
         decided_ids: set[str] = set()
@@ -93,13 +91,9 @@ class KnownMessages:
         changes = await retract_sources(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
         decided_ids |= {change.record.id for change in changes}
         for memory in await leaning_on(store, self.episodes, scope=scope):
-            if memory.id not in decided_ids and not self._still_says(memory):
+            if memory.id not in decided_ids:
                 changes.append(_deleted(memory, now=now, reason=EDITED))
         return changes
-
-    def _still_says(self, memory: MemoryRecord) -> bool:
-        """Return whether a message says in its new words what a memory repeats of it."""
-        return any(leans_on(memory.content, text) for text in self.new_wordings)
 
 
 async def find_known_messages(
@@ -149,14 +143,7 @@ def _sorted_out(
         episodes=tuple(chain.from_iterable(episodes[message_id] for message_id in edited)),
         sources=frozenset(edited),
         products=tuple(memory.id for memory in _from(memories, edited)),
-        new_wordings=_wordings(edited, screened, places=places),
     )
-
-
-def _wordings(
-    message_ids: Iterable[str], screened: Sequence[ScreenedMessage], *, places: Mapping[str, int]
-) -> tuple[str, ...]:
-    return tuple(screened[places[message_id]].message.content for message_id in message_ids)
 
 
 def _from(memories: Iterable[MemoryRecord], sources: AbstractSet[str]) -> list[MemoryRecord]:
@@ -220,6 +207,7 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
         changes: list[Change] = [*deleted_episodes(episodes, now=now, reason=DELETED)]
         changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
         besides = {memory.id for memory in memories}
+        besides.update(change.record.id for change in changes if isinstance(change, Revise))
         changes += await without_leaning(store, episodes, besides=besides, scope=scope, now=now)
         changes = await without_doubts(store, changes, gone=episodes, scope=scope)
         await store.write(owner_scope(scope), changes)
@@ -229,16 +217,35 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
 
 
 async def leaning_on(store: MemoryStore, messages: Sequence[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
-    """Return the memories that repeat what one of these messages asks, or names somebody with."""
+    """Return the memories that repeat what one of these messages asks, or names somebody with; each once."""
+    if not messages:
+        return []
     shard = await store.shard(scope)
     of_a_person = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & (shard.role == ROLES.index(Role.USER))
+    times = [message.created_at for message in messages]
+    since, until = micros(min(times)), micros(max(times) + SAME_TALK)
+    soon = (shard.created >= since) & (shard.created <= until)
+    ids = [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)]
+    texts = [(message, full_text(message)) for message in messages]
     leaning: list[MemoryRecord] = []
-    for message in messages:
-        said_at = micros(message.created_at)
-        soon = (shard.created >= said_at) & (shard.created <= said_at + int(SAME_TALK.total_seconds() * 1e6))
-        records = await store.get(scope, [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)])
-        leaning += [record for record in records if leans_on(record.content, full_text(message))]
+    for record in await store.get(owner_scope(scope), ids):
+        may_lean = is_answer(record.content) or lead_in(record.content)
+        if may_lean and any(_leans_on(record, message, text=text) for message, text in texts):
+            leaning.append(record)
     return leaning
+
+
+def _leans_on(memory: MemoryRecord, message: MemoryRecord, *, text: str) -> bool:
+    """Return whether a memory repeats a sentence of a message of the hour before it.
+
+    A lead is the speaker's own, in the same scope; a question is the assistant's.
+    """
+    if not timedelta() <= memory.created_at - message.created_at <= SAME_TALK:
+        return False
+    if lead_in(memory.content):
+        is_own = message.role is Role.USER and message.actor == memory.actor
+        return is_own and message.belongs_to == memory.belongs_to and leans_on(memory.content, text)
+    return message.role is Role.ASSISTANT and leans_on(memory.content, text)
 
 
 async def without_leaning(
@@ -246,7 +253,8 @@ async def without_leaning(
 ) -> list[Revise]:
     """Return the end of what leans on messages that are deleted; of `besides` something else becomes."""
     leaning = await leaning_on(store, messages, scope=scope)
-    return [_deleted(memory, now=now, reason=DELETED) for memory in leaning if memory.id not in besides]
+    gone = [memory for memory in leaning if memory.id not in besides]
+    return [_deleted(memory, now=now, reason=DELETED) for memory in gone]
 
 
 def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:
