@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -222,7 +223,7 @@ async def leaning_on(store: MemoryStore, messages: Sequence[MemoryRecord], *, sc
         return []
     shard = await store.shard(scope)
     of_a_person = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & (shard.role == ROLES.index(Role.USER))
-    times = [message.created_at for message in messages]
+    times = list(map(attrgetter("created_at"), messages))
     since, until = micros(min(times)), micros(max(times) + SAME_TALK)
     soon = (shard.created >= since) & (shard.created <= until)
     ids = [shard.id_of(int(row)) for row in np.flatnonzero(of_a_person & soon)]
@@ -253,8 +254,7 @@ async def without_leaning(
 ) -> list[Revise]:
     """Return the end of what leans on messages that are deleted; of `besides` something else becomes."""
     leaning = await leaning_on(store, messages, scope=scope)
-    gone = [memory for memory in leaning if memory.id not in besides]
-    return [_deleted(memory, now=now, reason=DELETED) for memory in gone]
+    return [_deleted(memory, now=now, reason=DELETED) for memory in leaning if memory.id not in besides]
 
 
 def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:
