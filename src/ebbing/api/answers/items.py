@@ -47,6 +47,7 @@ _Answer = TypeVar("_Answer")
 def memory_item(record: MemoryRecord) -> MemoryItem:
     """Return a record in the fields that users of mem0 know, with ours added."""
     scope, role = record.belongs_to, record.role
+    # Most memories are no quotation, and a list may hold a thousand.
     text = memory_text(record) if "“" in record.content else record.content
     item: MemoryItem = {
         "id": record.id,

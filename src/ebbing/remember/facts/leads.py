@@ -53,7 +53,7 @@ _NAME: Final = re.compile(
 """A word with a capital within a sentence that is no day, month or place as far as one can tell."""
 
 
-def said_before(
+def talk_before(
     newest_first: Sequence[MemoryRecord], scope: Scope, *, message: Message, now: datetime
 ) -> list[Message]:
     """Return what was said in the hour before a message, in just its scope, oldest first.

@@ -40,7 +40,7 @@ from ebbing.remember.extraction.salient_words import (
     words_around,
 )
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
-from ebbing.remember.facts.leads import lead_before, said_before
+from ebbing.remember.facts.leads import lead_before, talk_before
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.vectors.embed_drafts import insert_of
@@ -210,7 +210,7 @@ class _Quoting:
             tiers = {self.screened[words.source].tier, TrustTier.ASSISTANT}
             in_call = (each for each in self.screened[: words.source] if each.held_back is None and each.tier in tiers)
             scope, now = self.context.scope, self.context.now
-            talk = said_before(self.stored_before, scope, message=words.message, now=now)
+            talk = talk_before(self.stored_before, scope, message=words.message, now=now)
             lead = lead_before(words.message, [*talk, *(each.message for each in in_call)], now=now)
             led = replace(words, lead=lead)
             fact = salient_fact(led, salience, version=self.version, least=self.least) if lead else None
