@@ -1,4 +1,4 @@
-"""A reranker and a reader look at the best candidates."""
+"""A reranker, a reader and a change model look at the best candidates."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.filters.query import Query
-from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.index.index_entry import passage
+from ebbing.index.shard import Shard
+from ebbing.language.text.analyzer import asks_for_past
 from ebbing.language.text.text_compression import full_text
 from ebbing.language.text.token_count import estimate_tokens
+from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
 from ebbing.recall.rows import Scores, zscore
@@ -111,6 +114,17 @@ class AnswerOptions:
     """Points of the fused score that one unit of its log-odds is worth."""
     timeout_seconds: float = 1.0
 
+    from_answer: float = 0.2
+    """Probability that the best row must have, for what ended it to be looked for …"""
+    least_answer: float = 0.1
+    """… and that which ended it has to have …"""
+    less_likely: float = 1.5
+    """… with log-odds so much lower at most: it has to answer the question too."""
+    least_change: float = 0.35
+    """Probability, by the change model, that it ended the best row: as for a memory that is put in doubt."""
+    changes: int = 2
+    """Changes of one thing that are followed: wednesdays, thursdays, fridays."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerScores:
@@ -173,3 +187,113 @@ def in_talk(text: str, before: str) -> str:
 def _unread_scores(scores: Scores, failure: str) -> AnswerScores:
     _log.warning("recall without the reader: %s", failure)
     return AnswerScores(scores, None, failure)
+
+
+# The change model looks at the best answer: a later one that ended it stands before it.
+
+_AHEAD: Final = 1e-6
+"""Points by which it stands before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRows:
+    """Rows of a shard that the reader read."""
+
+    question: str
+    shard: Shard
+    rows: Sequence[int]
+    records: Sequence[MemoryRecord]
+    """The record of each."""
+    answers: Scores
+    """How likely each answers, shape (len(rows),)."""
+
+    def after(self, place: int, options: AnswerOptions) -> list[int]:
+        """Return the places of what a person said later, and answers nearly as well."""
+        answers = np.clip(self.answers, _MIN_SHARE, 1.0 - _MIN_SHARE)
+        log_odds = np.log(answers / (1.0 - answers))
+        chosen = log_odds >= log_odds[place] - options.less_likely
+        chosen &= self.answers >= options.least_answer
+        chosen &= self.shard.embedded[self.rows]
+        first = self.records[place]
+        later: list[int] = []
+        for other in np.flatnonzero(chosen).tolist():
+            record = self.records[other]
+            is_said = Role.ASSISTANT not in {first.role, record.role}
+            if is_said and record.created_at > first.created_at:
+                later.append(other)
+        return later
+
+
+async def with_successor_first(
+    model: ChangeModel,
+    read: ReadRows,
+    *,
+    total: Scores,
+    options: AnswerOptions,
+) -> Scores:
+    """Return the totals with the row that ended the best one before it, change after change.
+
+    "ramipril 2.5 mg" and "the ramipril's 7.5 now" answer one question in the same words, and
+    the present state is asked for. A model that fails, or is not done in time, changes nothing.
+
+    Args:
+        read: only these rows are looked at.
+        total: shape (size of the shard,).
+    """
+    total = total.copy()
+    place = int(np.argmax(total[read.rows]))
+    try:
+        with anyio.fail_after(options.timeout_seconds):
+            for _ in range(options.changes):
+                if read.answers[place] < options.from_answer:
+                    break
+                later = await _successor(model, read, place=place, options=options)
+                if later is None:
+                    break
+                total[read.rows[later]] = total[read.rows[place]] + _AHEAD
+                place = later
+    except TimeoutError:
+        _log.warning("recall without the change model: it was not done in time")
+    except EbbingError as error:
+        _log.warning("recall without the change model: %s", error)
+    return total
+
+
+async def _successor(
+    model: ChangeModel,
+    read: ReadRows,
+    *,
+    place: int,
+    options: AnswerOptions,
+) -> int | None:
+    """Return the place of the latest row that ended the one at a place; None if nothing did."""
+    row = read.rows[place]
+    if asks_for_past(read.question) or not read.shard.embedded[row]:
+        return None
+    later = read.after(place, options)
+    earlier_text = _spoken(read.records[place])
+    vectors = read.shard.vectors
+    pairs: list[EarlierAndLater] = []
+    for other in later:
+        pair = EarlierAndLater(
+            earlier=earlier_text,
+            later=_spoken(read.records[other]),
+            before="",
+            earlier_vector=vectors[row],
+            later_vector=vectors[read.rows[other]],
+        )
+        pairs.append(pair)
+    changes = await model.changes(pairs) if pairs else []
+    ends: list[int] = []
+    for other, share in zip(later, changes, strict=True):
+        if share >= options.least_change:
+            ends.append(other)
+    return max(ends, key=lambda other: read.records[other].created_at, default=None)
+
+
+def _spoken(record: MemoryRecord) -> str:
+    """Return the words of a message, or those of a memory's source, with their speaker."""
+    words = record.content
+    if record.kind is not Kind.EPISODE:
+        words = record.provenance.source_text or words
+    return f"{record.actor}: {words}" if record.actor else words

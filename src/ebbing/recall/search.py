@@ -15,6 +15,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
 from ebbing.index.near_rows import without_repeats
 from ebbing.index.shard import Shard
+from ebbing.ports.models.change_model import ChangeModel
 from ebbing.ports.models.embedder import Embedder
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
@@ -24,11 +25,13 @@ from ebbing.recall.candidates import CandidateRows, is_enough
 from ebbing.recall.model_scores import (
     SITTING,
     AnswerOptions,
+    ReadRows,
     RerankOptions,
     may_lean,
     read_answers,
     reader_text,
     rerank,
+    with_successor_first,
 )
 from ebbing.recall.question import QueryEmbedding, Question, embed_query, parse_query, with_entity_links
 from ebbing.recall.ranking import RankedRow, rank
@@ -52,6 +55,8 @@ class SearchDeps:
     reader: Reader | None = None
     """The trained model that judges answers, if there is one."""
     answer_options: AnswerOptions = field(default_factory=AnswerOptions)
+    change_model: ChangeModel | None = None
+    """The trained model that says what ended what was told before, if there is one for these vectors."""
     candidates: CandidateRows | None = None
     """What chooses the rows of large owners that are scored; None where every row is."""
 
@@ -79,7 +84,10 @@ class SearchResults:
 
 async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResults:
     """Return the memories and raw messages that answer the query, best first."""
-    shard = await _load_shard(deps, scope, query=query)
+    if query.as_of is None:
+        shard = await deps.store.shard(scope)
+    else:
+        shard = await shard_as_of(deps.store, deps.embedder, scope=scope, moment=query.as_of)
     question, embeddings = parse_query(query, shard), Embeddings()
     shard, mask = await _choose_rows(deps, shard, scope=scope, query=query, question=question, embeddings=embeddings)
     mask = without_repeats(shard, mask)
@@ -122,12 +130,6 @@ def _names_a_time(shard: Shard, question: Question, *, query: Query) -> bool:
     if question.times.spans or not query.conversation:
         return bool(question.times.spans)
     return bool(parse_query(replace(query, text=query.conversation), shard).times.spans)
-
-
-async def _load_shard(deps: SearchDeps, scope: Scope, *, query: Query) -> Shard:
-    if query.as_of is None:
-        return await deps.store.shard(scope)
-    return await shard_as_of(deps.store, deps.embedder, scope=scope, moment=query.as_of)
 
 
 async def _choose_rows(
@@ -236,6 +238,9 @@ async def _read_answers(
         return scores, read.failure
     total, probability = scores.total.copy(), np.full(len(scores.total), np.nan)
     total[rows], probability[rows] = read.scores, read.probabilities
+    if deps.change_model is not None:
+        seen = ReadRows(query.text, shard, rows, records, read.probabilities)
+        total = await with_successor_first(deps.change_model, seen, total=total, options=options)
     return replace(scores, total=total, answer_probability=probability, unread_total=scores.total), None
 
 

@@ -106,6 +106,7 @@ class CallContext:
                 reranker,
                 reranking.options,
                 reader,
+                change_model=await components.reader.change_model(),
                 candidates=components.vectors.candidates if components.vectors else None,
             )
             self._search_deps = deps

@@ -181,6 +181,11 @@ def asks_for_value(text: str) -> bool:
     return _pack().value.search(_bounded(text)) is not None
 
 
+def asks_for_past(text: str) -> bool:
+    """Whether a question asks for what was, and not for what is."""
+    return _pack().past.search(_bounded(text)) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Pack:
     stop: frozenset[str]
@@ -195,6 +200,7 @@ class _Pack:
     of_preference: tuple[str, ...]
     advice: re.Pattern[str]
     value: re.Pattern[str]
+    past: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -230,6 +236,7 @@ def _pack() -> _Pack:
         of_preference=tuple(data["glance"]["preference"]),
         advice=_any_of(data["advice"]),
         value=_any_of(data["value"]),
+        past=_any_of(data["past"]),
     )
 
 
