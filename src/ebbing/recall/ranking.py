@@ -14,6 +14,7 @@ from ebbing.domain.filters.query import Query
 from ebbing.domain.memory.record import Kind
 from ebbing.index.near_rows import between
 from ebbing.index.shard import KINDS, NEVER, Shard, micros
+from ebbing.language.text.analyzer import TextFlag
 from ebbing.ports.models.embedder import Calibration
 from ebbing.recall.question import Question
 from ebbing.recall.recall_settings import RecallSettings
@@ -70,7 +71,8 @@ def rank(
         # Answers show their scores to four digits: who asks for a score that an answer showed gets that answer.
         ranked = [row for row in ranked if round(row.score, 4) >= query.min_score]
     if query.precise:
-        ranked = [row for row in ranked if _is_set_apart(scores, row, best=ranked[0].total, settings=settings)]
+        best, language = ranked[0].total if ranked else 0.0, question.language
+        ranked = [row for row in ranked if _is_set_apart(scores, row, best=best, language=language, settings=settings)]
     return ranked
 
 
@@ -104,11 +106,15 @@ def _rate(scores: RowScores, groups: Groups, *, calibration: Calibration | None)
     return [RankedRow(*values) for values in zip(*columns, strict=True)]
 
 
-def _is_set_apart(scores: RowScores, ranked: RankedRow, *, best: float, settings: RecallSettings) -> bool:
+def _is_set_apart(
+    scores: RowScores, ranked: RankedRow, *, best: float, language: TextFlag, settings: RecallSettings
+) -> bool:
     """Return whether a row speaks to the question by its meaning and wording, and stands near the best one."""
     row = ranked.row
     probability = None if scores.answer_probability is None else scores.answer_probability[row]
-    if probability is not None and probability < settings.precise_answer:
+    is_chinese = language == TextFlag.CHINESE
+    least = settings.precise_answer_in_chinese if is_chinese else settings.precise_answer
+    if probability is not None and probability < least:
         return False
     if scores.answering[row]:
         return True

@@ -123,6 +123,8 @@ class RecallSettings:
     # a precise answer keeps what the score curve sets apart
     precise_answer: float = 0.15
     """Probability of answering, by the reader, below which a row is left out, whatever it shares with the question."""
+    precise_answer_in_chinese: float = 0.2
+    """The same for a Chinese question: there the reader is surer than it is right."""
     precise_sure: float = 0.7
     """Probability from which a row stays however far behind the best one the reader's log-odds put it."""
     precise_gap: float = 2.5

@@ -69,6 +69,13 @@ async def test_a_precise_search_is_silent_where_nothing_answers() -> None:
         assert (await memory.search("red bicycle", user_id="ines", precise=True))["results"] == []
 
 
+async def test_a_precise_search_asks_the_reader_for_more_in_chinese() -> None:
+    async with memory_with(lambda _question, _memory: 0.17) as memory:
+        await memory.add("红色的自行车在地下室", user_id="ines", infer=False)
+        assert (await memory.search("red bicycle", user_id="ines", precise=True))["results"]
+        assert (await memory.search("红色的自行车在哪", user_id="ines", precise=True))["results"] == []
+
+
 async def test_a_precise_search_gives_what_answers_alone() -> None:
     async with memory_with(about_the_cellar) as memory:
         (only,) = (await memory.search("red bicycle", user_id="ines", precise=True))["results"]
