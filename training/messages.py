@@ -100,6 +100,19 @@ def answers() -> list[Labelled]:
     return labelled
 
 
+def wishes() -> list[Labelled]:
+    """Return messages that say how to answer, and such as look like it: each of a talk, without a speaker also alone."""
+    labelled: list[Labelled] = []
+    for path in sorted((DATA / "wishes").glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            wish = json.loads(line)
+            text, speaker, kind = wish["text"], wish["speaker"], wish["kind"] or None
+            for in_talk in (True,) if speaker else (True, False):
+                author = f"wish_{path.stem}"
+                labelled.append(Labelled(text, speaker, wish["lang"], author, kind, in_talk=in_talk))
+    return labelled
+
+
 def _of_extraction_sets() -> Iterator[Labelled]:
     """Yield the messages of those authors of the extraction sets who hold nothing back (`evals.extraction`)."""
     for language in LANGUAGES:

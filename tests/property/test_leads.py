@@ -115,6 +115,24 @@ def test_without_what_names_her_nothing_is_quoted(
     assert asyncio.run(quoted_after(turns, pause=timedelta(hours=hours), first=first, has_times=has_times)) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "naming", "is_led"),
+    [
+        ("en", "my mum and my sister are both here", False),
+        ("en", "my mum and my brother are both here", True),
+        ("zh", "我妈和我婆婆都来了", False),
+        ("zh", "我妈和我爸都来了", True),
+        ("en", "then Mali went off with Nia", False),
+        ("en", "then Mali went off", True),
+        ("en", "my dad is back from the hospital", False),
+        ("zh", "我爸出院了", False),
+    ],
+)
+def test_only_what_names_just_one_whom_she_may_mean_leads(language: str, naming: str, is_led: bool) -> None:
+    _, leaning = MOTHERS[language]
+    assert bool(asyncio.run(quoted_after([("Bern", naming), ("Bern", leaning)]))) is is_led
+
+
 def test_the_same_words_of_somebody_else_are_another_memory() -> None:
     _, leaning = MOTHERS["en"]
     turns = [("Bern", "mom sold the house"), ("Bern", leaning), ("Bern", "my sister got the job"), ("Bern", leaning)]

@@ -23,6 +23,7 @@ from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
+from ebbing.recall.ranking import answers_by_what_stands
 from ebbing.recall.rows import Scores, zscore
 
 # A reranker reads the best candidates; its opinion is added to their scores, never in their place.
@@ -246,6 +247,8 @@ async def with_successor_first(
         with anyio.fail_after(options.timeout_seconds):
             for _ in range(options.changes):
                 if read.answers[place] < options.from_answer:
+                    break
+                if answers_by_what_stands(read.shard, total, row=read.rows[place]):
                     break
                 later = await _successor(model, read, place=place, options=options)
                 if later is None:

@@ -18,7 +18,7 @@ from ebbing.language.text.analyzer import TextFlag
 from ebbing.ports.models.embedder import Calibration
 from ebbing.recall.question import Question
 from ebbing.recall.recall_settings import RecallSettings
-from ebbing.recall.rows import Mask, best_rows
+from ebbing.recall.rows import Mask, Scores, best_rows
 from ebbing.recall.scores import RowScores
 
 ANSWERING_SIMILARITY: Final = 0.6
@@ -224,6 +224,18 @@ def _replacement_of(
         return None  # all was said at once, and nothing tells which message came later
     said_at_end = np.flatnonzero(mask & (shard.created == end))
     return int(said_at_end[np.argmax(total[said_at_end])]) if len(said_at_end) else None
+
+
+def answers_by_what_stands(shard: Shard, total: Scores, *, row: int) -> bool:
+    """Return whether a message tells something that is over, and something that answers better and stands."""
+    if shard.kind[row] != _EPISODE:
+        return False
+    memories = _memories_of(shard, row)
+    is_over = shard.valid_to[memories] < NEVER
+    if is_over.all() or not is_over.any():
+        return False
+    ended, standing = memories[is_over], memories[~is_over]
+    return bool(total[standing].max() > total[ended].max())
 
 
 def _memories_of(shard: Shard, message: int) -> Rows:

@@ -26,8 +26,10 @@ MAX_CHARACTERS: Final = 400
 """Of a message, whose beginning says enough of how it speaks."""
 VECTOR_SCALE: Final = 8.0
 """Of the vector beside the three numbers of `shape_of`."""
-BY_ITSELF: Final = 4.0
-"""What stands beside them for a message that comes by itself, and 0 for one of a talk."""
+BY_ITSELF: Final = 1.4
+"""What stands beside them for a message that comes by itself, and 0 for one of a talk …"""
+_COMPANY: Final = 8
+"""… in so many columns: one large number would make the steps of the others coarse."""
 
 
 def places_of(text: str) -> NDArray[np.int64]:
@@ -45,12 +47,12 @@ def places_of(text: str) -> NDArray[np.int64]:
 
 
 def dense_inputs(texts: Sequence[str], vectors: Sequence[Floats], *, in_talk: Sequence[bool]) -> Floats:
-    """Return what the support vector machine sees: vector, form and company of each, shape (messages, dim + 4)."""
-    company = np.where(in_talk, 0.0, BY_ITSELF)
+    """Return what the support vector machine sees: vector, form and company of each, shape (messages, dim + 11)."""
+    company = np.where(in_talk, 0.0, BY_ITSELF)[:, None]
     parts = [
         VECTOR_SCALE * np.asarray(vectors),
         np.array([*map(shape_of, texts)]),
-        company[:, None],
+        np.repeat(company, _COMPANY, axis=1),
     ]
     return np.concatenate(parts, axis=1, dtype=np.float32)
 

@@ -25,6 +25,8 @@ _LONGEST_QUESTION: Final = 160
 _LAST_ASKED: Final = 400
 """Characters at the end of a message in which its question is looked for."""
 _QUESTION: Final = re.compile(r"[^.!。！？?\n]+[?？]")
+_DRAFT: Final = re.compile(r'[“"「『][^“”"「」『』]{12,}(?:[”"」』]|$)')
+"""What it wrote for somebody: a question in it is not put to the one who reads it."""
 PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 
 
@@ -58,7 +60,8 @@ def is_for_another(question: str, before: Sequence[str]) -> bool:
 
 def _question_in(content: str) -> str:
     """Return the question at the end of what the assistant said; of several that stand together, all."""
-    asking: list[str] = [question.strip() for question in _QUESTION.findall(content[-_LAST_ASKED:])]
+    own_words = _DRAFT.sub(" ", content)[-_LAST_ASKED:]
+    asking: list[str] = [question.strip() for question in _QUESTION.findall(own_words)]
     for question in (" ".join(asking), *asking[-1:]):
         is_plain = instruction_shaped(question) is None and PLACEHOLDER.search(question) is None
         if 0 < len(question) <= _LONGEST_QUESTION and is_plain:

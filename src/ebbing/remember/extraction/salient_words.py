@@ -21,15 +21,14 @@ from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
 from ebbing.language.text.quotation import answer_quotation, led_quotation, quotation
 from ebbing.ports.models.salience import Salience
-from ebbing.privacy.guarding.trust import instruction_shaped
+from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.remember.extraction.answers import PLACEHOLDER, is_for_another, question_before
 from ebbing.remember.intake.screening import ScreenedMessage
 
 LEAST: Final = 0.7
 """Probability from which a message is kept that comes by itself."""
-LEAST_IN_COMPANY: Final = 0.75
-"""The same of one of a running talk, or among people. On authors that nothing was learned of, nearly nine in ten of
-those that are kept are worth it."""
+LEAST_IN_COMPANY: Final = 0.78
+"""The same of one of a running talk, or among people. Of those that are kept, nineteen in twenty are worth it."""
 LEAST_READ: Final = 0.05
 """The same where a rule reads something from it. Two in five of those that are dropped were worth it, nine in ten of
 those that are kept."""
@@ -47,6 +46,11 @@ READ_BACK: Final = 8
 _CONFIDENCE: Final = 0.9
 _ASKS: Final = re.compile(r"[?？][\"”’')）]*\s*$|^\W*(?:can|could|would|will) (?:you|u)\b|^\W*帮[我忙]", re.IGNORECASE)
 """A piece that asks something of the listener."""
+_OF_YOU: Final = re.compile(
+    r"\b(?:can|could|would|will) (?:you|u)\b|能不能|可不可以|可以|能[^\s，。]*吗|[行好][吗不]",
+    re.IGNORECASE,
+)
+"""It asks something of the assistant."""
 _PRONOUN: Final = {
     "en": re.compile(r"(?i)\b(?:s?he|her|hers|him|his)(?:'?s)?\b"),
     "zh": re.compile("(?<![其吉])[他她]"),
@@ -55,6 +59,8 @@ _SELF: Final = {
     "en": re.compile(r"(?i)\b(?:i|i['’]?m|i['’]?ve|i['’]?ll|i['’]?d|my|me|mine|myself|we|our|us)\b"),
     "zh": re.compile("[我俺咱]|本人|自己"),
 }
+_QUOTED: Final = re.compile(r"[“\"「『][^”\"」』]{20,}")
+"""A text that is to be worked on now: what asks for that is no wish for later."""
 _CAPITAL: Final = re.compile(r"\b[A-Z][a-z]+")
 _WITHIN: Final = re.compile(r"(?<=[a-z0-9,;:)] )[A-Z][a-z]+")
 """A word with a capital within a sentence …"""
@@ -234,16 +240,18 @@ def stated_words(
         question_message: what the assistant said right before the first message, in an earlier call.
     """
     stated: list[Words] = []
-    for source, (message, _, held_back) in enumerate(screened):
-        if message.role is not Role.USER or held_back is not None or source in read_places:
+    for source, each in enumerate(screened):
+        message = each.message
+        if message.role is not Role.USER or each.held_back is not None or source in read_places:
             continue
         text = _stated(message.content)
-        if not text or shows("jokes", text) or PLACEHOLDER.search(text) is not None:
+        is_earnest = not (shows("jokes", text) or shows("plays", text))
+        if not text or not is_earnest or PLACEHOLDER.search(text) is not None:
             continue
         question = question_before(screened, source, question_message=question_message)
-        if question and instruction_shaped(f"{question} {text}") is None:
+        if question and not _is_order(f"{question} {text}", each):
             stated.append(Words(source, message, text, question=question))
-        if _LEAST_CHARS <= len(text) <= _MAX_CHARS and instruction_shaped(text) is None:
+        if _LEAST_CHARS <= len(text) <= _MAX_CHARS and not _is_order(text, each):
             stated.append(Words(source, message, text))
     return stated
 
@@ -257,6 +265,8 @@ def salient_fact(
         before: what was said before it in the same talk.
     """
     if salience.probability < least:
+        return None
+    if salience.kind == "instruction" and _QUOTED.search(words.text):
         return None
     kind = _KINDS[salience.kind]
     if salience.kind in _BINDING and not _BINDS.search(words.full_text):
@@ -345,11 +355,20 @@ def _kin_in(text: str, language: str) -> bool:
     return bool(kin_in(text, Packs.load().by_language[language]))
 
 
+def _is_order(text: str, source: ScreenedMessage) -> bool:
+    """Return whether a text speaks like an order to the model; how to answer is a user's to say."""
+    return instruction_shaped(text, spoken_by_user=source.tier is TrustTier.USER) is not None
+
+
 def _stated(content: str) -> str:
-    """Return the longest row of pieces that ask nothing, a literal part of the content."""
+    """Return the longest row of pieces that ask nothing, a literal part of the content.
+
+    "Can you use metric from now on?" asks nothing: it says how to answer.
+    """
     rows = [""]
     for piece in pieces(content):
-        if _ASKS.search(piece):
+        is_wish = _OF_YOU.search(piece) is not None and shows("standing", piece)
+        if _ASKS.search(piece) and not is_wish:
             rows.append("")
         else:
             rows[-1] += piece

@@ -10,6 +10,7 @@ from typing import Final
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
+from ebbing.language.parsing.antecedents import fitting, persons_in
 from ebbing.language.parsing.questions import kin_in
 from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.text.detect_language import detect
@@ -41,6 +42,7 @@ _SOMEBODY: Final = {
     ),
 }
 """Somebody who has no name there, and is no relative."""
+_PRONOUN: Final = re.compile(r"(?i)\b(?:s?he|her|him|his)\b|(?<![其吉])[他她]")
 _NAME: Final = re.compile(
     r"(?<=[a-z0-9,;:)] )"
     r"(?<!\bin )(?<!\bat )(?<!\bon )(?<!\bfrom )"
@@ -71,7 +73,9 @@ def talk_before(
 
 
 def lead_before(message: Message, talk: Sequence[Message], *, now: datetime) -> str:
-    """Return the last sentence of the same speaker before a message that speaks of somebody; "" where there is none.
+    """Return the last sentence of the same speaker before a message that speaks of somebody.
+
+    "" where there is none, or it does not name just one whom the message may mean.
 
     Args:
         message: one of the talk of which it is open whom it tells.
@@ -85,8 +89,26 @@ def lead_before(message: Message, talk: Sequence[Message], *, now: datetime) -> 
         if earlier.role is Role.USER and earlier.name == message.name and _is_of_this_talk(earlier, message, now=now):
             for piece in reversed(pieces(earlier.content)):
                 if _speaks_of_somebody(lead := piece.strip(), names=names):
-                    return lead
+                    return lead if _names_one(lead, message.content, names=names) else ""
     return ""
+
+
+def _names_one(lead: str, text: str, *, names: set[str]) -> bool:
+    """Return whether a lead names just one whom the first pronoun of a text may mean.
+
+    Of a name nobody knows the gender. Somebody by their part ("the landlord") counts where nobody else is named.
+    """
+    pack = Packs.load().by_language["zh" if detect(lead) == "zh" else "en"]
+    pronoun = _PRONOUN.search(text)
+    if pronoun is None:
+        return False
+    everybody = persons_in(lead, pack)
+    persons = fitting(pronoun.group(), everybody, pack=pack)
+    called = {word.casefold() for person in everybody for word in person.words}
+    named = names.intersection(re.findall(r"[a-z]+", lead.casefold())) - called
+    if persons or named:
+        return len(persons) + len(named) == 1
+    return not everybody and _SOMEBODY[pack.language].search(lead) is not None
 
 
 def _is_of_this_talk(earlier: Message, message: Message, *, now: datetime) -> bool:

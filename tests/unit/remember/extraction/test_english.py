@@ -46,6 +46,33 @@ def test_a_sentence_becomes_a_fact_in_the_third_person(said: str, told: str, kin
 
 
 @pytest.mark.parametrize(
+    ("asked", "rule"),
+    [
+        ("can you always answer in metric please", "always answer in metric"),
+        ("actually can you stop using emojis", "stop using emojis"),
+        ("ok so can u stop saying great question", "stop saying great question"),
+        ("please can you reply in welsh from now on", "reply in welsh from now on"),
+    ],
+)
+def test_a_wish_how_to_be_answered_is_one_also_as_a_question(asked: str, rule: str) -> None:
+    assert only(asked).text == f"User's rule: {rule}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "never used one of these before",
+        "never mentioned the wedding",
+        "can you call me a cab",
+        "will you always be this slow",
+        "can you stop the timer",
+    ],
+)
+def test_what_is_past_or_for_once_is_no_wish(said: str) -> None:
+    assert heard(said) == []
+
+
+@pytest.mark.parametrize(
     ("said", "attribute", "value"),
     [
         ("I'm Tom", "name", "Tom"),

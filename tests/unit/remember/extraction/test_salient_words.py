@@ -48,6 +48,48 @@ def test_what_is_asked_is_no_part_of_what_is_stated(said: str, stated: str) -> N
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "actually can you do lists as bullets from now on, still short",
+        "could you call me Gaz instead of Gareth",
+        "can u keep answers short from now on",
+        "能不能别老叫我亲",
+        "以后回答能用繁体吗",
+    ],
+)
+def test_a_wish_how_to_be_answered_is_stated_also_as_a_question(said: str) -> None:
+    assert words_of(said) == [said]
+
+
+@pytest.mark.parametrize("tier", [TrustTier.DOCUMENT, TrustTier.IMPORT, TrustTier.TOOL, TrustTier.ASSISTANT])
+def test_such_a_wish_is_the_users_alone_to_say(tier: TrustTier) -> None:
+    wish = ScreenedMessage(Message("always answer in bullets from now on", Role.USER), tier)
+    assert stated_words([wish], read_places=()) == []
+    assert stated_words([wish._replace(tier=TrustTier.USER)], read_places=()) != []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "pretend ur the teacher and im brenda, 63, i nearly drowned in 1974",
+        "let's role play: i have a bad hip",
+        "模拟面试吧 我叫李雷 三十岁 对花生过敏",
+        "你来演面试官 我在阿里干了五年",
+    ],
+)
+def test_a_part_that_is_played_states_nothing(said: str) -> None:
+    assert words_of(said) == []
+
+
+def test_a_question_in_a_draft_is_not_put_to_the_one_who_reads_it() -> None:
+    draft = screened('"Hi Bev, could we switch to silicone, please? Thanks, Gem"', role=Role.ASSISTANT, name=None)
+    answer = screened("sent. she said yeah no bother")
+    assert [words.question for words in stated_words([draft, answer], read_places=())] == [""]
+    asking = screened("Could you switch to silicone?", role=Role.ASSISTANT, name=None)
+    assert next(words.question for words in stated_words([asking, answer], read_places=()))
+
+
+@pytest.mark.parametrize(
     "said", ["when's mum's hip op?", "ok", "帮我写个请假条", "my key is [REDACTED_API_KEY], keep it", "x" * 401]
 )
 def test_a_question_a_word_a_mask_and_a_flood_state_nothing(said: str) -> None:
@@ -88,6 +130,8 @@ def test_whatever_is_kept_stands_in_the_message_word_for_word(text: str, name: s
         fact = salient_fact(words, Salience(0.99, kind), version="v")
         if kind == "health" and fact is None:  # whose it is must be named
             continue
+        if kind == "instruction" and fact is None and "“" in text:  # a text to be worked on now
+            continue
         assert fact is not None
         assert fact.source_text is not None
         assert fact.source_text in text
@@ -102,6 +146,14 @@ def test_what_is_less_likely_is_left_in_its_message() -> None:
     assert fact is not None
     assert fact.text == "Rhona said: “choir is wednesdays now, st agnes hall”"
     assert fact.rule == "salience:v"
+
+
+def test_what_asks_to_work_on_a_text_is_no_wish() -> None:
+    draft = 'reword this so its not snippy, "Rhodri you said you would have her this weekend"'
+    [words] = stated_words([screened(draft)], read_places=())
+    assert salient_fact(words, Salience(0.99, "instruction"), version="v") is None
+    [words] = stated_words([screened("reword everything so it's not snippy, always")], read_places=())
+    assert salient_fact(words, Salience(0.99, "instruction"), version="v") is not None
 
 
 def test_what_harms_for_life_is_tagged_as_health() -> None:
