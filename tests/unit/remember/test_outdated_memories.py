@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ebbing.domain.errors import StoreError
 from ebbing.language.text.quotation import quoted_words
 from ebbing.memory import AsyncMemory
-from ebbing.remember.facts.outdated_memories import LEAST, LEAST_OF_HARM, MAX_NEAR
+from ebbing.remember.facts.outdated_memories import LEAST, LEAST_IN_COMPANY, LEAST_OF_HARM, MAX_NEAR
 from ebbing.testing.models.change_model import FakeChangeModel
 from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.testing.models.salience import FakeSalience
@@ -114,6 +114,20 @@ async def test_what_warns_of_lasting_harm_or_binds_the_assistant_asks_for_more_c
             assert (await doubted(memory))[known] is is_doubted
 
 
+@pytest.mark.parametrize(
+    ("others", "least"),
+    [([], LEAST), ([spoken("morning", 1, name="Tom")], LEAST_IN_COMPANY)],
+    ids=["by itself", "among people"],
+)
+async def test_among_people_a_doubt_asks_for_more_certainty(others: list[dict[str, Any]], least: float) -> None:
+    for share, is_doubted in ((least - 0.01, False), (least, True)):
+        memory, _ = opened(lambda _earlier, _later, share=share: share)  # type: ignore[misc]
+        async with memory:
+            for message in (*others, spoken(CHOIR, 2), spoken(MOVED, 3)):
+                await memory.add([message], user_id="u")
+            assert (await doubted(memory))[quoted(CHOIR)] is is_doubted
+
+
 async def test_said_again_it_is_in_doubt_no_longer(memory: AsyncMemory) -> None:
     await memory.add([spoken(CHOIR, 1), spoken(MOVED, 2)], user_id="u")
     await memory.add([spoken(CHOIR, 3)], user_id="u")
@@ -197,7 +211,7 @@ async def test_a_model_that_fails_costs_nothing_but_the_doubt(broken: dict[str, 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    shares=st.lists(st.floats(0, 1), min_size=4, max_size=4),
+    shares=st.lists(st.floats(0, LEAST - 0.01) | st.floats(LEAST_IN_COMPANY, 1), min_size=4, max_size=4),
     users=st.lists(st.sampled_from(["u", "v"]), min_size=4, max_size=4),
 )
 async def test_whatever_the_model_says_nothing_ends_and_nobody_elses_is_touched(

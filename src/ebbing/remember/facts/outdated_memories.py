@@ -35,7 +35,9 @@ from ebbing.remember.facts.new_fact import KnownMemory, NewFact, trust_of
 from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
 LEAST: Final = 0.35
-"""Probability from which a memory is put in doubt: four of five of those are over, at least in part …"""
+"""Probability from which a message by itself puts a memory in doubt …"""
+LEAST_IN_COMPANY: Final = 0.5
+"""… one of a talk, where few messages end anything …"""
 LEAST_OF_HARM: Final = 0.7
 """… and one about health or diet, a limit, or how to answer: where it is missing, somebody may be hurt or annoyed."""
 LEAST_BELIEVED: Final = 0.03
@@ -88,7 +90,9 @@ class _Pair:
     def least(self) -> float:
         """The probability from which the memory is put in doubt."""
         record = self.memory.record
-        return LEAST_OF_HARM if bears_on_health(record) or record.type in _LIMITS else LEAST
+        if bears_on_health(record) or record.type in _LIMITS:
+            return LEAST_OF_HARM
+        return LEAST_IN_COMPANY if self.in_company else LEAST
 
     @property
     def texts(self) -> EarlierAndLater:
