@@ -13,6 +13,7 @@ import argparse
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,8 @@ MESSAGES = (
     {"role": "user", "content": "I moved to Porto last week, and I am allergic to peanuts."},
     {"role": "assistant", "content": "Noted. Porto is a fine city."},
 )
+SETTLING_SECONDS = 2.0
+"""Until profiles follow what was written: that work is none of the next call's."""
 WARM_UP_QUESTION = "Which music does Ada like?"
 QUESTION = "Where does Ada live now?"
 
@@ -143,6 +146,7 @@ def main() -> int:
                 report("add", trace, lists_functions=options.list)
                 problems += excess("add", functions_by_file(trace))
             if options.call != "add":
+                time.sleep(SETTLING_SECONDS)
                 trace.record(lambda: memory.search(QUESTION, user_id=OWNER))
                 report("search", trace, lists_functions=options.list)
                 problems += excess("search", functions_by_file(trace))

@@ -101,7 +101,10 @@ def answers() -> list[Labelled]:
 
 
 def wishes() -> list[Labelled]:
-    """Return messages that say how to answer, and such as look like it: each of a talk, without a speaker also alone."""
+    """Return messages that say how to answer, and such as look like it.
+
+    Each is of a talk; one without a speaker is there a second time, by itself.
+    """
     labelled: list[Labelled] = []
     for path in sorted((DATA / "wishes").glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
