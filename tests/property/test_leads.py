@@ -133,6 +133,18 @@ def test_only_what_names_just_one_whom_she_may_mean_leads(language: str, naming:
     assert bool(asyncio.run(quoted_after([("Bern", naming), ("Bern", leaning)]))) is is_led
 
 
+@pytest.mark.parametrize(
+    ("naming", "leaning"),
+    [
+        ("my mum is here", "shes in the spare bed till november"),
+        ("then the landlord came round", "hes raised the rent to 905"),
+    ],
+)
+def test_a_pronoun_without_its_apostrophe_is_one(naming: str, leaning: str) -> None:
+    messages = [Message(text, Role.USER, name="Bern", timestamp=NOW) for text in (naming, leaning)]
+    assert lead_before(messages[1], messages[:1], now=NOW) == naming
+
+
 def test_the_same_words_of_somebody_else_are_another_memory() -> None:
     _, leaning = MOTHERS["en"]
     turns = [("Bern", "mom sold the house"), ("Bern", leaning), ("Bern", "my sister got the job"), ("Bern", leaning)]

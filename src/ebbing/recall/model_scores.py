@@ -23,6 +23,7 @@ from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.models.reader import Reader
 from ebbing.ports.models.reranker import Reranker
+from ebbing.privacy.guarding.trust import may_change, trust_in
 from ebbing.recall.ranking import answers_by_what_stands
 from ebbing.recall.rows import Scores, zscore
 
@@ -209,7 +210,7 @@ class ReadRows:
     """How likely each answers, shape (len(rows),)."""
 
     def after(self, place: int, options: AnswerOptions) -> list[int]:
-        """Return the places of what a person said later, and answers nearly as well."""
+        """Return the places of what the same person said later, and answers nearly as well."""
         answers = np.clip(self.answers, _MIN_SHARE, 1.0 - _MIN_SHARE)
         log_odds = np.log(answers / (1.0 - answers))
         chosen = log_odds >= log_odds[place] - options.less_likely
@@ -219,8 +220,9 @@ class ReadRows:
         later: list[int] = []
         for other in np.flatnonzero(chosen).tolist():
             record = self.records[other]
-            is_said = Role.ASSISTANT not in {first.role, record.role}
-            if is_said and record.created_at > first.created_at:
+            is_same = record.actor == first.actor and Role.ASSISTANT not in {first.role, record.role}
+            is_trusted = may_change(trust_in(record), trust_in(first))
+            if is_same and is_trusted and record.created_at > first.created_at:
                 later.append(other)
         return later
 
@@ -230,36 +232,44 @@ async def with_successor_first(
     read: ReadRows,
     *,
     total: Scores,
+    unread: Scores,
     options: AnswerOptions,
 ) -> Scores:
     """Return the totals with the row that ended the best one before it, change after change.
 
     "ramipril 2.5 mg" and "the ramipril's 7.5 now" answer one question in the same words, and
-    the present state is asked for. A model that fails, or is not done in time, changes nothing.
+    the present state is asked for. Nobody's words end another's. A model that fails, or is not done
+    in time, changes nothing.
 
     Args:
         read: only these rows are looked at.
         total: shape (size of the shard,).
+        unread: the same before the reader's share.
     """
-    total = total.copy()
+    if not read.rows:
+        return total
+    unmoved, total = total, total.copy()
     place = int(np.argmax(total[read.rows]))
     try:
         with anyio.fail_after(options.timeout_seconds):
             for _ in range(options.changes):
                 if read.answers[place] < options.from_answer:
                     break
-                if answers_by_what_stands(read.shard, total, row=read.rows[place]):
+                if answers_by_what_stands(read.shard, unread, row=read.rows[place]):
                     break
                 later = await _successor(model, read, place=place, options=options)
                 if later is None:
                     break
                 total[read.rows[later]] = total[read.rows[place]] + _AHEAD
                 place = later
+        return total
     except TimeoutError:
         _log.warning("recall without the change model: it was not done in time")
     except EbbingError as error:
         _log.warning("recall without the change model: %s", error)
-    return total
+    except Exception as error:  # a runtime raises errors of its own; the answer goes on
+        _log.warning("recall without the change model: it raised %s", type(error).__name__)
+    return unmoved
 
 
 async def _successor(

@@ -240,7 +240,7 @@ async def _read_answers(
     total[rows], probability[rows] = read.scores, read.probabilities
     if deps.change_model is not None:
         seen = ReadRows(query.text, shard, rows, records, read.probabilities)
-        total = await with_successor_first(deps.change_model, seen, total=total, options=options)
+        total = await with_successor_first(deps.change_model, seen, total=total, unread=scores.total, options=options)
     return replace(scores, total=total, answer_probability=probability, unread_total=scores.total), None
 
 

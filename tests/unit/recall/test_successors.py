@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -47,6 +48,7 @@ async def found(
     is_failing: bool = False,
     has_model: bool = True,
     role: str = "user",
+    names: Sequence[str] = (),
 ) -> list[str]:
     """Return what a search finds, best first, of notes of which each was said a week after the one before it."""
     clock = ManualClock(START)
@@ -54,8 +56,9 @@ async def found(
     model = FakeChangeModel(ends, is_failing=is_failing) if has_model else None
     slot = reader_slot(components.settings, components.embedder, reader=FakeReader(answer=answer), change_model=model)
     async with AsyncMemory(components=replace(components, reader=slot)) as memory:
-        for note in notes:
-            await memory.add({"role": role, "content": note}, user_id="gareth", infer=False)
+        for note, name in zip_longest(notes, names):
+            speaker = {"name": name} if name else {}
+            await memory.add({"role": role, "content": note, **speaker}, user_id="gareth", infer=False)
             clock.advance(timedelta(days=7))
         results = (await memory.search(question, user_id="gareth", top_k=10))["results"]
     return [result["memory"] for result in results]
@@ -67,7 +70,13 @@ async def test_what_ended_the_best_answer_stands_before_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["how much ramipril, once a day, did the doctor give me before?", "我以前 ramipril once a day 吃多少"]
+    "question",
+    [
+        "how much ramipril, once a day, did the doctor give me before?",
+        "我以前 ramipril once a day 吃多少",
+        "what was the first ramipril dose, once a day, that the doctor gave me?",
+        "how much ramipril once a day did the doctor give me initially?",
+    ],
 )
 async def test_a_question_for_what_was_keeps_its_order(question: str) -> None:
     assert await found(question) == await found(question, has_model=False)
@@ -92,6 +101,22 @@ async def test_what_hardly_answers_ends_nothing() -> None:
 async def test_what_an_assistant_said_ends_nothing() -> None:
     question = "the doctor gave me ramipril once a day"
     assert await found(question, role="assistant") == await found(question, role="assistant", has_model=False)
+
+
+async def test_nobodys_words_end_anothers() -> None:
+    question, names = "the doctor gave me ramipril once a day", ("Alice", "Bob", "Bob", "Bob")
+    assert await found(question, names=names) == await found(question, names=names, has_model=False)
+    assert (await found(question, names=("Alice", "Alice", "Bob", "Bob")))[0] == DOSES[1]
+
+
+async def test_a_model_that_fails_at_the_second_change_moves_nothing() -> None:
+    def fails_later(earlier: str, later: str) -> float:
+        if earlier == DOSES[1]:
+            raise ValueError("the runtime ran out of memory")
+        return float(earlier == DOSES[0] and later == DOSES[1])
+
+    question = "the doctor gave me ramipril once a day"
+    assert await found(question, ends=fails_later) == await found(question, has_model=False)
 
 
 async def test_a_model_that_fails_changes_nothing() -> None:

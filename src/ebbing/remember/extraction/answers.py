@@ -25,7 +25,7 @@ _LONGEST_QUESTION: Final = 160
 _LAST_ASKED: Final = 400
 """Characters at the end of a message in which its question is looked for."""
 _QUESTION: Final = re.compile(r"[^.!。！？?\n]+[?？]")
-_DRAFT: Final = re.compile(r'[“"「『][^“”"「」『』]{12,}(?:[”"」』]|$)')
+_DRAFT: Final = re.compile(r'(?:^|(?<=\s))[“"「『](?=[^“”"「」『』]*[?？])[^“”"「」『』]{20,}[”"」』](?=\W*$)')
 """What it wrote for somebody: a question in it is not put to the one who reads it."""
 PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 

@@ -59,7 +59,7 @@ _SELF: Final = {
     "en": re.compile(r"(?i)\b(?:i|i['’]?m|i['’]?ve|i['’]?ll|i['’]?d|my|me|mine|myself|we|our|us)\b"),
     "zh": re.compile("[我俺咱]|本人|自己"),
 }
-_QUOTED: Final = re.compile(r"[“\"「『][^”\"」』]{20,}")
+_QUOTED: Final = re.compile(r"(?:^|(?<=[\s:：,，]))[“\"「『](?=\S)[^“”\"「」『』]{24,}(?<=\S)[”\"」』]")
 """A text that is to be worked on now: what asks for that is no wish for later."""
 _CAPITAL: Final = re.compile(r"\b[A-Z][a-z]+")
 _WITHIN: Final = re.compile(r"(?<=[a-z0-9,;:)] )[A-Z][a-z]+")

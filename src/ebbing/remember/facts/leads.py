@@ -42,7 +42,7 @@ _SOMEBODY: Final = {
     ),
 }
 """Somebody who has no name there, and is no relative."""
-_PRONOUN: Final = re.compile(r"(?i)\b(?:s?he|her|him|his)\b|(?<![其吉])[他她]")
+_PRONOUN: Final = re.compile(r"(?i)\b(?P<english>s?he|hers?|him|his)(?:['’]?s)?\b|(?<![其吉])[他她]")
 _NAME: Final = re.compile(
     r"(?<=[a-z0-9,;:)] )"
     r"(?<!\bin )(?<!\bat )(?<!\bon )(?<!\bfrom )"
@@ -103,7 +103,8 @@ def _names_one(lead: str, text: str, *, names: set[str]) -> bool:
     if pronoun is None:
         return False
     everybody = persons_in(lead, pack)
-    persons = fitting(pronoun.group(), everybody, pack=pack)
+    word = pronoun["english"] or pronoun.group()
+    persons = fitting(word, everybody, pack=pack)
     called = {word.casefold() for person in everybody for word in person.words}
     named = names.intersection(re.findall(r"[a-z]+", lead.casefold())) - called
     if persons or named:

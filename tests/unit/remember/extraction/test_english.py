@@ -51,11 +51,26 @@ def test_a_sentence_becomes_a_fact_in_the_third_person(said: str, told: str, kin
         ("can you always answer in metric please", "always answer in metric"),
         ("actually can you stop using emojis", "stop using emojis"),
         ("ok so can u stop saying great question", "stop saying great question"),
+        ("hiya, can you stop using emojis", "stop using emojis"),
         ("please can you reply in welsh from now on", "reply in welsh from now on"),
     ],
 )
 def test_a_wish_how_to_be_answered_is_one_also_as_a_question(asked: str, rule: str) -> None:
     assert only(asked).text == f"User's rule: {rule}"
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "stop patronising me",
+        "don't patronize me",
+        "stop formatting everything in tables",
+        "stop beginning every answer with Sure",
+        "never moralise at me",
+    ],
+)
+def test_a_wish_is_one_in_any_form_of_its_verb(wish: str) -> None:
+    assert [fact.type in {C, R} for fact in heard(wish)] == [True]
 
 
 @pytest.mark.parametrize(

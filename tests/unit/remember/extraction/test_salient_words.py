@@ -75,18 +75,50 @@ def test_such_a_wish_is_the_users_alone_to_say(tier: TrustTier) -> None:
         "let's role play: i have a bad hip",
         "模拟面试吧 我叫李雷 三十岁 对花生过敏",
         "你来演面试官 我在阿里干了五年",
+        "ok you're the interviewer and im brenda, 63, i have asthma",
     ],
 )
 def test_a_part_that_is_played_states_nothing(said: str) -> None:
     assert words_of(said) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I pretend I'm fine but my depression is back",
+        "i can't pretend it doesn't hurt, my knee is wrecked",
+        "every thursday i play role-playing games with Tom",
+        "我假装没事 其实上周确诊了抑郁症",
+        "我周三下午有模拟面试 在阿里",
+        "我女儿在学校话剧里扮演白雪公主",
+        "我下周来北京 我来演出三场",
+    ],
+)
+def test_who_tells_of_playing_or_pretending_states_it(said: str) -> None:
+    assert words_of(said) == [said]
+
+
 def test_a_question_in_a_draft_is_not_put_to_the_one_who_reads_it() -> None:
     draft = screened('"Hi Bev, could we switch to silicone, please? Thanks, Gem"', role=Role.ASSISTANT, name=None)
     answer = screened("sent. she said yeah no bother")
     assert [words.question for words in stated_words([draft, answer], read_places=())] == [""]
-    asking = screened("Could you switch to silicone?", role=Role.ASSISTANT, name=None)
-    assert next(words.question for words in stated_words([asking, answer], read_places=()))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Could you switch to silicone?",
+        'You said "yes". Do you still take the ramipril?',
+        "It's a 27\" screen. Which one did you buy?",
+        'Is "Nia" your sister, and did "Tom" like it?',
+    ],
+)
+def test_a_question_beside_quoted_words_is_put_to_the_one_who_reads_it(asked: str) -> None:
+    asking = screened(asked, role=Role.ASSISTANT, name=None)
+    answer = screened("sent. she said yeah no bother")
+    question = next(words.question for words in stated_words([asking, answer], read_places=()))
+    assert question
+    assert question in asked
 
 
 @pytest.mark.parametrize(
@@ -153,6 +185,19 @@ def test_what_asks_to_work_on_a_text_is_no_wish() -> None:
     [words] = stated_words([screened(draft)], read_places=())
     assert salient_fact(words, Salience(0.99, "instruction"), version="v") is None
     [words] = stated_words([screened("reword everything so it's not snippy, always")], read_places=())
+    assert salient_fact(words, Salience(0.99, "instruction"), version="v") is not None
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        'never say "sure!" at the start of an answer to me',
+        'don\'t use the word "moist" when you answer me, ever',
+        'never start with "As an AI model" again',
+    ],
+)
+def test_a_wish_may_quote_a_word(wish: str) -> None:
+    [words] = stated_words([screened(wish)], read_places=())
     assert salient_fact(words, Salience(0.99, "instruction"), version="v") is not None
 
 
