@@ -280,11 +280,11 @@ def test_a_memory_that_is_forgotten_open_leaves_no_thread_and_no_warning(tmp_pat
     del memory
     for _ in range(100):
         gc.collect()
-        if threads() == before:
+        if threads() <= before:  # those of an earlier test may end meanwhile
             break
         threading.Event().wait(0.05)
     assert gone() is None
-    assert threads() == before
+    assert threads() <= before
 
 
 FORGETFUL = """
