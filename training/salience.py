@@ -111,8 +111,8 @@ def judge(labelled: Sequence[Labelled], inputs: Inputs) -> tuple[LogisticRegress
             margins[judged], kinds[judged] = margins_of_part, kinds_of_part
     worth = np.array([message.kind is not None for message in labelled])
     answered = np.isin([message.author for message in labelled], [message.author for message in answers()])
-    wished = np.isin([message.author for message in labelled], [message.author for message in wishes()])
-    everyday = np.array([message.in_talk for message in labelled]) & ~answered & ~wished
+    of_wishes = np.isin([message.author for message in labelled], [message.author for message in wishes()])
+    everyday = np.array([message.in_talk for message in labelled]) & ~answered & ~of_wishes
     blend = LogisticRegression().fit(margins[everyday], worth[everyday])
     of_answers = LogisticRegression().fit(margins[answered], worth[answered])
     shares = np.where(answered, of_answers.predict_proba(margins)[:, 1], blend.predict_proba(margins)[:, 1])
@@ -120,8 +120,8 @@ def judge(labelled: Sequence[Labelled], inputs: Inputs) -> tuple[LogisticRegress
         rows = everyday & np.array([message.language == language for message in labelled])
         report(language, worth[rows], shares[rows])
     report("answers with their questions", worth[answered], shares[answered])
-    report("how to answer", worth[wished], shares[wished])
-    by_themselves = ~(everyday | answered | wished)
+    report("how to answer", worth[of_wishes], shares[of_wishes])
+    by_themselves = ~(everyday | answered | of_wishes)
     report("single messages", worth[by_themselves], shares[by_themselves])
     right = [kinds[place] == message.kind for place, message in enumerate(labelled) if message.kind]
     print(f"kind right: {np.mean(right):.2f}; weights of meaning and wording {blend.coef_[0].round(2)}")

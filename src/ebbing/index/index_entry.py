@@ -112,6 +112,11 @@ def passage(record: MemoryRecord) -> str:
     return f"{record.actor}: {text}" if record.actor else text
 
 
+def spoken(record: MemoryRecord, words: str) -> str:
+    """Return words with their speaker, as those of a message are read."""
+    return f"{record.actor}: {words}" if record.actor else words
+
+
 def pack(analysis: Analysis) -> Terms:
     """Term frequencies and field bits of an analysed text as a sorted `TERM` array, not to be changed."""
     counts = dict(zip(map(term_hash, analysis.text), analysis.text.values(), strict=True))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.filters.query import Query
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
-from ebbing.index.index_entry import passage
-from ebbing.index.shard import Shard
+from ebbing.index.index_entry import passage, spoken
+from ebbing.index.shard import Shard, micros
 from ebbing.language.text.analyzer import asks_for_past
 from ebbing.language.text.text_compression import full_text
 from ebbing.language.text.token_count import estimate_tokens
@@ -116,17 +116,6 @@ class AnswerOptions:
     """Points of the fused score that one unit of its log-odds is worth."""
     timeout_seconds: float = 1.0
 
-    from_answer: float = 0.2
-    """Probability that the best row must have, for what ended it to be looked for …"""
-    least_answer: float = 0.1
-    """… and that which ended it has to have …"""
-    less_likely: float = 1.5
-    """… with log-odds so much lower at most: it has to answer the question too."""
-    least_change: float = 0.35
-    """Probability, by the change model, that it ended the best row: as for a memory that is put in doubt."""
-    changes: int = 2
-    """Changes of one thing that are followed: wednesdays, thursdays, fridays."""
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerScores:
@@ -136,6 +125,8 @@ class AnswerScores:
     """Shape (candidates,): the fused scores with the reader's share on top."""
     probabilities: Scores | None
     """Shape (candidates,): how likely each answers; None when the reader had no say."""
+    log_odds: Scores | None = None
+    """The same as log-odds, finite."""
     failure: str | None = None
     """Why it had no say; holds no personal text."""
 
@@ -164,7 +155,7 @@ async def read_answers(
         return _unread_scores(scores, str(error))
     shares = np.clip(probabilities, _MIN_SHARE, 1.0 - _MIN_SHARE)
     log_odds = np.log(shares / (1.0 - shares))
-    return AnswerScores(scores + options.weight * (log_odds - log_odds.mean()), probabilities)
+    return AnswerScores(scores + options.weight * (log_odds - log_odds.mean()), probabilities, log_odds)
 
 
 def reader_text(record: MemoryRecord, before: MemoryRecord | None = None) -> str:
@@ -188,37 +179,47 @@ def in_talk(text: str, before: str) -> str:
 
 def _unread_scores(scores: Scores, failure: str) -> AnswerScores:
     _log.warning("recall without the reader: %s", failure)
-    return AnswerScores(scores, None, failure)
+    return AnswerScores(scores, None, failure=failure)
 
 
-# The change model looks at the best answer: a later one that ended it stands before it.
+# The change model looks at the best answer: its successor, which ended it, stands before it.
 
+_FROM_ANSWER: Final = 0.2
+"""Probability of answering that the best row must have, for a successor to be looked for …"""
+_LEAST_ANSWER: Final = 0.1
+"""… and that a successor must have …"""
+_LESS_LIKELY: Final = 1.5
+"""… with log-odds so much lower at most: it has to answer the question too."""
+_LEAST_CHANGE: Final = 0.35
+"""Probability, by the change model, that a successor ended the row before it."""
+_CHANGES: Final = 2
+"""Changes of one thing that are followed: wednesdays, thursdays, fridays."""
 _AHEAD: Final = 1e-6
-"""Points by which it stands before it."""
+"""Points by which a successor stands before what it ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRows:
     """Rows of a shard that the reader read."""
 
-    question: str
+    query: Query
     shard: Shard
     rows: Sequence[int]
     records: Sequence[MemoryRecord]
     """The record of each."""
     answers: Scores
     """How likely each answers, shape (len(rows),)."""
+    log_odds: Scores
+    """The same as log-odds."""
 
-    def after(self, place: int, options: AnswerOptions) -> list[int]:
+    def after(self, place: int) -> list[int]:
         """Return the places of what the same person said later, and answers nearly as well."""
-        answers = np.clip(self.answers, _MIN_SHARE, 1.0 - _MIN_SHARE)
-        log_odds = np.log(answers / (1.0 - answers))
-        chosen = log_odds >= log_odds[place] - options.less_likely
-        chosen &= self.answers >= options.least_answer
-        chosen &= self.shard.embedded[self.rows]
+        is_near = self.log_odds >= self.log_odds[place] - _LESS_LIKELY
+        is_near &= self.answers >= _LEAST_ANSWER
+        is_near &= self.shard.embedded[self.rows]
         first = self.records[place]
         later: list[int] = []
-        for other in np.flatnonzero(chosen).tolist():
+        for other in np.flatnonzero(is_near).tolist():
             record = self.records[other]
             is_same = record.actor == first.actor and Role.ASSISTANT not in {first.role, record.role}
             is_trusted = may_change(trust_in(record), trust_in(first))
@@ -234,12 +235,12 @@ async def with_successor_first(
     total: Scores,
     unread: Scores,
     options: AnswerOptions,
-) -> Scores:
-    """Return the totals with the row that ended the best one before it, change after change.
+) -> tuple[Scores, str | None]:
+    """Return the totals with the successor of the best row before it, change after change.
 
     "ramipril 2.5 mg" and "the ramipril's 7.5 now" answer one question in the same words, and
     the present state is asked for. Nobody's words end another's. A model that fails, or is not done
-    in time, changes nothing.
+    in time, changes nothing, and the reason is returned.
 
     Args:
         read: only these rows are looked at.
@@ -247,29 +248,28 @@ async def with_successor_first(
         unread: the same before the reader's share.
     """
     if not read.rows:
-        return total
-    unmoved, total = total, total.copy()
+        return total, None
+    before, total = total, total.copy()
     place = int(np.argmax(total[read.rows]))
     try:
         with anyio.fail_after(options.timeout_seconds):
-            for _ in range(options.changes):
-                if read.answers[place] < options.from_answer:
+            for _ in range(_CHANGES):
+                if read.answers[place] < _FROM_ANSWER:
                     break
-                if answers_by_what_stands(read.shard, unread, row=read.rows[place]):
-                    break
-                later = await _successor(model, read, place=place, options=options)
+                later = await _successor(model, read, place=place, unread=unread)
                 if later is None:
                     break
                 total[read.rows[later]] = total[read.rows[place]] + _AHEAD
                 place = later
-        return total
+        return total, None
     except TimeoutError:
-        _log.warning("recall without the change model: it was not done in time")
+        failure = f"the change model was not done within {1000 * options.timeout_seconds:.0f} ms"
     except EbbingError as error:
-        _log.warning("recall without the change model: %s", error)
+        failure = str(error)
     except Exception as error:  # a runtime raises errors of its own; the answer goes on
-        _log.warning("recall without the change model: it raised %s", type(error).__name__)
-    return unmoved
+        failure = f"the change model raised {type(error).__name__}"
+    _log.warning("recall without the change model: %s", failure)
+    return before, failure
 
 
 async def _successor(
@@ -277,36 +277,37 @@ async def _successor(
     read: ReadRows,
     *,
     place: int,
-    options: AnswerOptions,
+    unread: Scores,
 ) -> int | None:
     """Return the place of the latest row that ended the one at a place; None if nothing did."""
-    row = read.rows[place]
-    if asks_for_past(read.question) or not read.shard.embedded[row]:
+    row, query, shard = read.rows[place], read.query, read.shard
+    if asks_for_past(query.text) or not shard.embedded[row]:
         return None
-    later = read.after(place, options)
-    earlier_text = _spoken(read.records[place])
-    vectors = read.shard.vectors
+    moment = micros(query.as_of or query.now)
+    if answers_by_what_stands(shard, unread, row=row, moment=moment):
+        return None
+    later = read.after(place)
     pairs: list[EarlierAndLater] = []
     for other in later:
         pair = EarlierAndLater(
-            earlier=earlier_text,
-            later=_spoken(read.records[other]),
+            earlier=_words_of(read.records[place]),
+            later=_words_of(read.records[other]),
             before="",
-            earlier_vector=vectors[row],
-            later_vector=vectors[read.rows[other]],
+            earlier_vector=shard.vectors[row],
+            later_vector=shard.vectors[read.rows[other]],
         )
         pairs.append(pair)
     changes = await model.changes(pairs) if pairs else []
     ends: list[int] = []
     for other, share in zip(later, changes, strict=True):
-        if share >= options.least_change:
+        if share >= _LEAST_CHANGE:
             ends.append(other)
     return max(ends, key=lambda other: read.records[other].created_at, default=None)
 
 
-def _spoken(record: MemoryRecord) -> str:
+def _words_of(record: MemoryRecord) -> str:
     """Return the words of a message, or those of a memory's source, with their speaker."""
     words = record.content
     if record.kind is not Kind.EPISODE:
         words = record.provenance.source_text or words
-    return f"{record.actor}: {words}" if record.actor else words
+    return spoken(record, words)

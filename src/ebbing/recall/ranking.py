@@ -209,13 +209,11 @@ def _replacement_of(
 ) -> int | None:
     """Return the best row of what was said when the statement ended that the question is about; None if none ended."""
     total = scores.comparable
-    memories = _memories_of(shard, message)
-    is_over = shard.valid_to[memories] <= moment
-    ended, standing = memories[is_over], memories[~is_over]
+    ended, standing = _statements_of(shard, message, moment=moment)
     if not len(ended):
         return None
     best = int(ended[np.argmax(total[ended])])
-    if len(standing) and total[standing].max() > total[best]:
+    if total[standing].max(initial=-np.inf) > total[best]:
         return None
     if total[message] - total[best] > settings.ended_gap:
         return None
@@ -226,31 +224,28 @@ def _replacement_of(
     return int(said_at_end[np.argmax(total[said_at_end])]) if len(said_at_end) else None
 
 
-def answers_by_what_stands(shard: Shard, total: Scores, *, row: int) -> bool:
+def answers_by_what_stands(shard: Shard, total: Scores, *, row: int, moment: int) -> bool:
     """Return whether a message tells something that is over, and something that answers better and stands."""
     if shard.kind[row] != _EPISODE:
         return False
-    memories = _memories_of(shard, row)
-    is_over = shard.valid_to[memories] < NEVER
-    if is_over.all() or not is_over.any():
-        return False
-    ended, standing = memories[is_over], memories[~is_over]
-    return bool(total[standing].max() > total[ended].max())
+    ended, standing = _statements_of(shard, row, moment=moment)
+    return len(ended) > 0 and bool(total[standing].max(initial=-np.inf) > total[ended].max())
 
 
-def _memories_of(shard: Shard, message: int) -> Rows:
-    """Return the memories that were read from a message.
+def _statements_of(shard: Shard, message: int, *, moment: int) -> tuple[Rows, Rows]:
+    """Return the memories that were read from a message: those that are over, and those that stand.
 
     They were said in its moment, and are nearer to it than to what else was said then.
     """
     same_time = np.flatnonzero(shard.alive & (shard.created == shard.created[message]))
     memories: Rows = same_time[shard.kind[same_time] == _MEMORY]
     messages: Rows = same_time[shard.kind[same_time] == _EPISODE]
-    if len(messages) == 1 or not len(memories):
-        return memories
-    cosines = shard.vectors[memories] @ shard.vectors[messages].T
-    is_nearest: Mask = messages[np.argmax(cosines, axis=1)] == message
-    return memories[is_nearest]
+    if len(messages) > 1 and len(memories):
+        cosines = shard.vectors[memories] @ shard.vectors[messages].T
+        is_nearest: Mask = messages[np.argmax(cosines, axis=1)] == message
+        memories = memories[is_nearest]
+    is_over = shard.valid_to[memories] <= moment
+    return memories[is_over], memories[~is_over]
 
 
 # Statements that say the same: the best-fitting wording leads, the others are counted behind it.

@@ -226,7 +226,7 @@ async def _rerank(
 async def _read_answers(
     deps: SearchDeps, shard: Shard, *, scores: RowScores, scope: Scope, mask: Mask, query: Query
 ) -> tuple[RowScores, str | None]:
-    """Return the scores with the reader's share on top, and why it had none where it failed."""
+    """Return the scores with the reader's share on top and a successor first, and what failed of both."""
     if deps.reader is None:
         return scores, None
     options = deps.answer_options
@@ -234,14 +234,17 @@ async def _read_answers(
     rows, records = await _load_candidates(deps, shard, rows=best.tolist(), scope=scope, query=query)
     texts = await _reader_texts(deps, shard, rows=rows, records=records, scope=scope, mask=mask, query=query)
     read = await read_answers(deps.reader, query, texts=texts, scores=scores.total[rows], options=options)
-    if read.probabilities is None:
+    if read.probabilities is None or read.log_odds is None:
         return scores, read.failure
     total, probability = scores.total.copy(), np.full(len(scores.total), np.nan)
     total[rows], probability[rows] = read.scores, read.probabilities
+    failure = None
     if deps.change_model is not None:
-        seen = ReadRows(query.text, shard, rows, records, read.probabilities)
-        total = await with_successor_first(deps.change_model, seen, total=total, unread=scores.total, options=options)
-    return replace(scores, total=total, answer_probability=probability, unread_total=scores.total), None
+        seen = ReadRows(query, shard, rows, records, read.probabilities, read.log_odds)
+        total, failure = await with_successor_first(
+            deps.change_model, seen, total=total, unread=scores.total, options=options
+        )
+    return replace(scores, total=total, answer_probability=probability, unread_total=scores.total), failure
 
 
 async def _reader_texts(

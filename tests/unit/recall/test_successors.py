@@ -49,8 +49,13 @@ async def found(
     has_model: bool = True,
     role: str = "user",
     names: Sequence[str] = (),
+    failed: dict[str, str] | None = None,
 ) -> list[str]:
-    """Return what a search finds, best first, of notes of which each was said a week after the one before it."""
+    """Return what a search finds, best first, of notes of which each was said a week after the one before it.
+
+    Args:
+        failed: gets what the answer says of retrievers that failed.
+    """
     clock = ManualClock(START)
     components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=clock)
     model = FakeChangeModel(ends, is_failing=is_failing) if has_model else None
@@ -60,8 +65,10 @@ async def found(
             speaker = {"name": name} if name else {}
             await memory.add({"role": role, "content": note, **speaker}, user_id="gareth", infer=False)
             clock.advance(timedelta(days=7))
-        results = (await memory.search(question, user_id="gareth", top_k=10))["results"]
-    return [result["memory"] for result in results]
+        answer = await memory.search(question, user_id="gareth", top_k=10)
+    if failed is not None:
+        failed.update(answer.get("failed_retrievers", {}))
+    return [result["memory"] for result in answer["results"]]
 
 
 async def test_what_ended_the_best_answer_stands_before_it() -> None:
@@ -121,7 +128,9 @@ async def test_a_model_that_fails_at_the_second_change_moves_nothing() -> None:
 
 async def test_a_model_that_fails_changes_nothing() -> None:
     question = "the doctor gave me ramipril once a day"
-    assert await found(question, is_failing=True) == await found(question, has_model=False)
+    failed: dict[str, str] = {}
+    assert await found(question, is_failing=True, failed=failed) == await found(question, has_model=False)
+    assert failed == {"reader": "the fake change model was told to fail"}
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

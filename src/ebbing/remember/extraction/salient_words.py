@@ -52,8 +52,8 @@ _OF_YOU: Final = re.compile(
 )
 """It asks something of the assistant."""
 _PRONOUN: Final = {
-    "en": re.compile(r"(?i)\b(?:s?he|her|hers|him|his)(?:'?s)?\b"),
-    "zh": re.compile("(?<![其吉])[他她]"),
+    "en": re.compile(r"(?i)\b(?P<word>s?he|hers?|him|his)(?:['’]?s)?\b"),
+    "zh": re.compile("(?<![其吉])(?P<word>[他她])"),
 }
 _SELF: Final = {
     "en": re.compile(r"(?i)\b(?:i|i['’]?m|i['’]?ve|i['’]?ll|i['’]?d|my|me|mine|myself|we|our|us)\b"),
@@ -322,6 +322,13 @@ def _leaves_open_who(text: str, before: Sequence[str], *, language: str) -> bool
         return False
     is_of_another = (_speaks_of_another(text, language) for text in before[-READ_BACK:])
     return not before or any(is_of_another)
+
+
+def first_pronoun(text: str) -> str:
+    """Return the first "she" or 他 of a text, without what is joined to it; "" where there is none."""
+    language = "zh" if detect(text) == "zh" else "en"
+    pronoun = _PRONOUN[language].search(text)
+    return pronoun["word"] if pronoun else ""
 
 
 def says_only_she(text: str) -> bool:

@@ -17,6 +17,7 @@ from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped, trust_in
 from ebbing.remember.extraction.answers import PLACEHOLDER, SAME_TALK
+from ebbing.remember.extraction.salient_words import first_pronoun
 
 LEAD_MESSAGES: Final = 4
 """Messages before one in which whom it only calls "she" may be named."""
@@ -42,7 +43,6 @@ _SOMEBODY: Final = {
     ),
 }
 """Somebody who has no name there, and is no relative."""
-_PRONOUN: Final = re.compile(r"(?i)\b(?P<english>s?he|hers?|him|his)(?:['’]?s)?\b|(?<![其吉])[他她]")
 _NAME: Final = re.compile(
     r"(?<=[a-z0-9,;:)] )"
     r"(?<!\bin )(?<!\bat )(?<!\bon )(?<!\bfrom )"
@@ -99,16 +99,15 @@ def _names_one(lead: str, text: str, *, names: set[str]) -> bool:
     Of a name nobody knows the gender. Somebody by their part ("the landlord") counts where nobody else is named.
     """
     pack = Packs.load().by_language["zh" if detect(lead) == "zh" else "en"]
-    pronoun = _PRONOUN.search(text)
-    if pronoun is None:
+    pronoun = first_pronoun(text)
+    if not pronoun:
         return False
     everybody = persons_in(lead, pack)
-    word = pronoun["english"] or pronoun.group()
-    persons = fitting(word, everybody, pack=pack)
-    called = {word.casefold() for person in everybody for word in person.words}
-    named = names.intersection(re.findall(r"[a-z]+", lead.casefold())) - called
-    if persons or named:
-        return len(persons) + len(named) == 1
+    persons = fitting(pronoun, everybody, pack=pack)
+    words_of_persons = {word.casefold() for person in everybody for word in person.words}
+    more_names = names.intersection(re.findall(r"[a-z]+", lead.casefold())) - words_of_persons
+    if persons or more_names:
+        return len(persons) + len(more_names) == 1
     return not everybody and _SOMEBODY[pack.language].search(lead) is not None
 
 

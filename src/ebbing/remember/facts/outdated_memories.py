@@ -26,7 +26,7 @@ from ebbing.domain.conflict.decision import Decision, closed_by
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.index_entry import passage
+from ebbing.index.index_entry import passage, spoken
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
 from ebbing.privacy.guarding.trust import may_change
@@ -99,7 +99,7 @@ class _Pair:
         """Both as the model sees them."""
         memory, message = self.memory, self.message
         return EarlierAndLater(
-            earlier=_spoken(memory.record, memory.record.provenance.source_text or ""),
+            earlier=spoken(memory.record, memory.record.provenance.source_text or ""),
             later=passage(message.record),
             before=self.before,
             earlier_vector=memory.vector,
@@ -249,7 +249,7 @@ def _endings(fact: NewFact, decision: Decision, *, memories: Sequence[KnownMemor
         if record.id not in ended or record.provenance.method not in READ or record.type is MemoryType.PROCEDURAL:
             continue
         if earlier and (record.type is MemoryType.CONSTRAINT or not holds_the_value(fact.claim, memory.claim)):
-            yield record.id, (_spoken(record, earlier), _spoken(fact.record, later))
+            yield record.id, (spoken(record, earlier), spoken(fact.record, later))
 
 
 async def _ask(
@@ -323,11 +323,6 @@ def _may_doubt(message: MemoryRecord, memory: MemoryRecord) -> bool:
     if not is_same or message.created_at <= memory.created_at or not may_change(trust_of(message), trust_of(memory)):
         return False
     return set(message.provenance.source_ids).isdisjoint(memory.provenance.source_ids)
-
-
-def _spoken(record: MemoryRecord, words: str) -> str:
-    """Return words with their speaker, as those of a message are read."""
-    return f"{record.actor}: {words}" if record.actor else words
 
 
 def _text_before(record: MemoryRecord) -> str:
