@@ -192,7 +192,7 @@ def _places_in_a_game(screened: Sequence[ScreenedMessage], before: Sequence[Mess
     packs = Packs.load()
     for place, message in enumerate([*before, *(each.message for each in screened)], start=-len(before)):
         if message.role is Role.USER and MessageParser(message, None, packs, []).begins_a_game():
-            return frozenset(range(max(place + 1, 0), len(screened)))
+            return frozenset(range(max(place, 0), len(screened)))
     return frozenset()
 
 

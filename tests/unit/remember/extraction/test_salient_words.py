@@ -68,36 +68,6 @@ def test_such_a_wish_is_the_users_alone_to_say(tier: TrustTier) -> None:
     assert stated_words([wish._replace(tier=TrustTier.USER)], read_places=()) != []
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "pretend ur the teacher and im brenda, 63, i nearly drowned in 1974",
-        "let's role play: i have a bad hip",
-        "模拟面试吧 我叫李雷 三十岁 对花生过敏",
-        "你来演面试官 我在阿里干了五年",
-        "ok you're the interviewer and im brenda, 63, i have asthma",
-    ],
-)
-def test_a_part_that_is_played_states_nothing(said: str) -> None:
-    assert words_of(said) == []
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I pretend I'm fine but my depression is back",
-        "i can't pretend it doesn't hurt, my knee is wrecked",
-        "every thursday i play role-playing games with Tom",
-        "我假装没事 其实上周确诊了抑郁症",
-        "我周三下午有模拟面试 在阿里",
-        "我女儿在学校话剧里扮演白雪公主",
-        "我下周来北京 我来演出三场",
-    ],
-)
-def test_who_tells_of_playing_or_pretending_states_it(said: str) -> None:
-    assert words_of(said) == [said]
-
-
 def test_a_question_in_a_draft_is_not_put_to_the_one_who_reads_it() -> None:
     draft = screened('"Hi Bev, could we switch to silicone, please? Thanks, Gem"', role=Role.ASSISTANT, name=None)
     answer = screened("sent. she said yeah no bother")
@@ -308,6 +278,48 @@ async def test_a_message_that_is_less_likely_worth_it_is_not_kept(
         await memory.add([said("morning", 7, name="Tom")], user_id="Rhona") if in_company else None
         await memory.add([said("choir is wednesdays now", 10)], user_id="Rhona")
         assert len((await memory.get_all(user_id="Rhona"))["results"]) == count
+
+
+async def remembered(text: str) -> list[str]:
+    """Return what is remembered of a message where the model finds everything worth it."""
+    async with AsyncMemory(components=components_with(FakeSalience({"": "fact"}))) as memory:
+        await memory.add([said(text, 10)], user_id="Rhona")
+        return [item["memory"] for item in (await memory.get_all(user_id="Rhona"))["results"]]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pretend ur the teacher and my name is brenda, i nearly drowned in 1974",
+        "ok pretend you're my boss and i earn ninety grand",
+        "let's role play: i have a bad hip",
+        "you're the interviewer. i'm Raj, 41, seven years at Bosch",
+        "模拟面试吧 我叫李雷 三十岁 对花生过敏",
+        "你来演面试官 我在阿里干了五年",
+    ],
+)
+async def test_nothing_is_remembered_of_the_message_that_begins_a_game_of_roles(text: str) -> None:
+    assert await remembered(text) == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I pretend I'm fine but my knee is wrecked",
+        "i can't pretend it doesn't hurt, my knee is wrecked",
+        "every thursday i play role-playing games with Tom",
+        "i have a mock interview on thursday at Lidl",
+        "my plan is to be a teacher, i got the place in Leeds",
+        "我假装没事 其实上周摔了",
+        "我周三下午有模拟面试 在阿里",
+        "我女儿在学校话剧里扮演白雪公主",
+        "我下周来北京 我来演出三场",
+    ],
+)
+async def test_who_tells_of_playing_or_pretending_is_remembered(text: str) -> None:
+    assert len(await remembered(text)) == 1
 
 
 @pytest.mark.anyio
