@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -14,9 +15,12 @@ import numpy as np
 
 from ebbing.adapters.embedders.e5 import Centring, E5Embedder, QuestionMap, Role
 from ebbing.adapters.embedders.model_calls import clean
+from ebbing.adapters.readers.change_model import BundledChangeModel
 from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
+from ebbing.adapters.readers.salience_heads import SalienceHeads
 from ebbing.ports.models.embedder import Calibration, Embedder, Vectors
-from ebbing.wiring.build import load_settings
+from ebbing.wiring.build import Components
+from ebbing.wiring.components.models import ReaderSlot, reader_slot
 from evals.tokens import KeptTokens
 from evals.vectors import KeptVectors
 
@@ -57,12 +61,27 @@ UNCENTRED: Final = Calibration(unrelated=0.85, related=0.88, paraphrase=0.98, sa
 texts that have nothing to do with each other are nearer than half of those about one thing."""
 
 
+def with_bundled_models(components: Components) -> Components:
+    """Return components of a kept embedder with the trained models that the product ships beside its own embedder.
+
+    The product looks for its own embedder, so without this there would be none. `EBBING_READER=off` leaves it so.
+    """
+    if components.settings.reader == "off":
+        return components
+    return replace(components, reader=_bundled_slot(components))
+
+
+def _bundled_slot(components: Components) -> ReaderSlot:
+    reader, salience, change_model = _bundled_models()
+    return reader_slot(
+        components.settings, components.embedder, reader=reader, salience=salience, change_model=change_model
+    )
+
+
 @cache
-def bundled_reader() -> CrossEncoderReader | None:
-    """Return the reader as the product ships it; None with `EBBING_READER=off`."""
-    if load_settings().reader == "off":
-        return None
-    return CrossEncoderReader(E5Embedder.load())
+def _bundled_models() -> tuple[CrossEncoderReader, SalienceHeads, BundledChangeModel]:
+    embedder = E5Embedder.load()
+    return CrossEncoderReader(embedder), SalienceHeads(embedder.model_id), BundledChangeModel(embedder)
 
 
 class KeptE5:

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ebbing import Memory
-from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
-from ebbing.wiring.build import build
+from ebbing.wiring.build import Components, build
 from evals.datasets import read_rows
-from evals.embedding import KeptE5, bundled_reader
+from evals.embedding import KeptE5, with_bundled_models
 
 DATA = Path(__file__).parent / "data" / "everyday"
 CACHE = Path(__file__).parent.parent / ".evals-cache"
@@ -56,7 +55,13 @@ class RecallModels:
     """The models that serve a store."""
 
     embedder: KeptE5
-    reader: CrossEncoderReader | None
+    has_trained: bool = True
+    """Whether the bundled models stand beside the embedder."""
+
+    def components(self, path: Path) -> Components:
+        """Return the components of a store in a folder."""
+        made = build(path=path, embedder=self.embedder)
+        return with_bundled_models(made) if self.has_trained else made
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measures the four sets and prints the figures of both halves."""
-    recall_models = RecallModels(KeptE5(CACHE), bundled_reader())
+    recall_models = RecallModels(KeptE5(CACHE))
     outcomes = [*facts(recall_models, infer=options.infer), *_dates(recall_models), *_weak(recall_models)]
     figures = summary(outcomes)
     if options.json:
@@ -223,8 +228,7 @@ class _Opened:
 
     def __init__(self, recall_models: RecallModels) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ebbing-evals-")
-        components = build(path=Path(self._folder.name), embedder=recall_models.embedder, reader=recall_models.reader)
-        self._memory = Memory(components=components)
+        self._memory = Memory(components=recall_models.components(Path(self._folder.name)))
 
     def __enter__(self) -> Memory:
         return self._memory

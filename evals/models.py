@@ -25,7 +25,7 @@ from ebbing.wiring.build import Components, build, load_settings
 from ebbing.wiring.components.models import reader_slot
 from evals import conflicts, everyday, noticed, precision
 from evals.beliefs import BeliefsInEbbing
-from evals.embedding import KeptE5, bundled_reader
+from evals.embedding import KeptE5
 from evals.extraction import HELD, LANGUAGES
 
 
@@ -59,7 +59,7 @@ def rows() -> Iterator[Row]:
 
 def _recall_rows() -> Iterator[Row]:
     embedder = KeptE5(everyday.CACHE)
-    columns = [everyday.RecallModels(embedder, None), everyday.RecallModels(embedder, bundled_reader())]
+    columns = [everyday.RecallModels(embedder, has_trained=has_trained) for has_trained in (False, True)]
     figures = [everyday.summary(everyday.facts(recall_models)) for recall_models in columns]
     for name in ("en", "zh", "en>zh", "zh>en"):
         off, on = (_precise(each[f"precise {name} all"]) for each in figures)
@@ -76,10 +76,11 @@ def _precise(figures: dict[str, float]) -> str:
 
 
 def _beliefs(recall_models: everyday.RecallModels) -> str:
-    with tempfile.TemporaryDirectory(prefix="ebbing-evals-") as folder:
-        made = build(path=Path(folder), embedder=recall_models.embedder, reader=recall_models.reader)
-        with Memory(components=made) as memory:
-            found: dict[str, Any] = precision.summary(precision.run(BeliefsInEbbing(memory)))
+    with (
+        tempfile.TemporaryDirectory(prefix="ebbing-evals-") as folder,
+        Memory(components=recall_models.components(Path(folder))) as memory,
+    ):
+        found: dict[str, Any] = precision.summary(precision.run(BeliefsInEbbing(memory)))
     return _shown((found["precision"], found["recall"]))
 
 

@@ -18,7 +18,7 @@ from ebbing.wiring.build import build, load_settings
 from evals import mixed, precision
 from evals.beliefs import BeliefsInEbbing, baseline_stores
 from evals.datasets import LOADERS, Dataset
-from evals.embedding import bundled_reader
+from evals.embedding import with_bundled_models
 from evals.metrics import Ranked, by_category, newer_above_older, paired_difference, percentile
 from evals.replay import Answers
 from evals.systems import BASELINES, baseline_answers, product_answers, scored
@@ -51,9 +51,8 @@ class Run:
             load_settings(place),
             embedder=self.embedder,
             recall_settings=self.recall_settings,
-            reader=bundled_reader(),
         )
-        with Memory(components=made) as memory:
+        with Memory(components=with_bundled_models(made)) as memory:
             yield memory
             if self.store is not None:
                 memory.reset()
