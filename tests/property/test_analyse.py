@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from ebbing.index.index_entry import entry_for, pack, term_hash
 from ebbing.language.text.analyzer import (
     MAX_ANALYSED,
+    AskedTime,
     TextFlag,
     analyse,
+    asked_time,
     asks_for_value,
     date_terms,
     flags_of,
@@ -170,6 +172,27 @@ def test_a_text_only_asks_if_none_of_its_clauses_tells_anything(text: str, asks:
 )
 def test_a_question_for_a_value_is_known_as_one(text: str) -> None:
     assert asks_for_value(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "time"),
+    [
+        ("how much ramipril am i on now", AskedTime.PRESENT),
+        ("which day was mum's op in the end?", AskedTime.PRESENT),
+        ("do we still have the van", AskedTime.PRESENT),
+        ("我现在优甲乐吃多少", AskedTime.PRESENT),
+        ("考试最后定在哪天", AskedTime.PRESENT),
+        ("what was my first dose, and what is it now", AskedTime.PAST),
+        ("when did Gina open her shop?", AskedTime.PAST),
+        ("How many times has Joanna found new trails?", AskedTime.PAST),
+        ("我以前吃多少", AskedTime.PAST),
+        ("我们是哪天搬过来的", AskedTime.PAST),
+        ("how much is the rent", AskedTime.OPEN),
+        ("房租多少钱", AskedTime.OPEN),
+    ],
+)
+def test_a_question_says_for_which_time_it_wants_its_answer(question: str, time: AskedTime) -> None:
+    assert asked_time(question) is time
 
 
 @pytest.mark.parametrize("text", ["Tell me about Berlin", "whatever", "讲讲柏林"])

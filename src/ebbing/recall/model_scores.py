@@ -17,7 +17,7 @@ from ebbing.domain.filters.query import Query
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.index.index_entry import passage, spoken
 from ebbing.index.shard import Shard, micros
-from ebbing.language.text.analyzer import asks_for_past
+from ebbing.language.text.analyzer import AskedTime, asked_time
 from ebbing.language.text.text_compression import full_text
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
@@ -190,8 +190,10 @@ _LEAST_ANSWER: Final = 0.1
 """… and that a successor must have …"""
 _LESS_LIKELY: Final = 1.5
 """… with log-odds so much lower at most: it has to answer the question too."""
-_LEAST_CHANGE: Final = 0.35
-"""Probability, by the change model, that a successor ended the row before it."""
+_LEAST_CHANGE: Final = {AskedTime.PRESENT: 0.35, AskedTime.OPEN: 0.65}
+"""Probability, by the change model, that a successor ended the row before it. Who asks for what was wants none."""
+_MAX_TOKENS: Final = 75
+"""Estimated tokens of either, where the question does not ask for the present: long messages tell many things."""
 _CHANGES: Final = 2
 """Changes of one thing that are followed: wednesdays, thursdays, fridays."""
 _AHEAD: Final = 1e-6
@@ -211,6 +213,10 @@ class ReadRows:
     """How likely each answers, shape (len(rows),)."""
     log_odds: Scores
     """The same as log-odds."""
+
+    def are_short(self, *places: int) -> bool:
+        """Return whether each of the rows tells little more than one thing."""
+        return all(estimate_tokens(_words_of(self.records[place])) <= _MAX_TOKENS for place in places)
 
     def after(self, place: int) -> list[int]:
         """Return the places of what the same person said later, and answers nearly as well."""
@@ -281,12 +287,15 @@ async def _successor(
 ) -> int | None:
     """Return the place of the latest row that ended the one at a place; None if nothing did."""
     row, query, shard = read.rows[place], read.query, read.shard
-    if asks_for_past(query.text) or not shard.embedded[row]:
+    wanted_time = asked_time(query.text)
+    if wanted_time not in _LEAST_CHANGE or not shard.embedded[row]:
         return None
     moment = micros(query.as_of or query.now)
     if answers_by_what_stands(shard, unread, row=row, moment=moment):
         return None
     later = read.after(place)
+    if wanted_time is AskedTime.OPEN:
+        later = [other for other in later if read.are_short(place, other)]
     pairs: list[EarlierAndLater] = []
     for other in later:
         pair = EarlierAndLater(
@@ -300,7 +309,7 @@ async def _successor(
     changes = await model.changes(pairs) if pairs else []
     ends: list[int] = []
     for other, share in zip(later, changes, strict=True):
-        if share >= _LEAST_CHANGE:
+        if share >= _LEAST_CHANGE[wanted_time]:
             ends.append(other)
     return max(ends, key=lambda other: read.records[other].created_at, default=None)
 

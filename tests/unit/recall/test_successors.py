@@ -89,6 +89,28 @@ async def test_a_question_for_what_was_keeps_its_order(question: str) -> None:
     assert await found(question) == await found(question, has_model=False)
 
 
+@pytest.mark.parametrize(
+    "question", ["when did the doctor give me ramipril once a day", "has the doctor given me ramipril once a day"]
+)
+async def test_nothing_changes_what_happened(question: str) -> None:
+    assert await found(question) == await found(question, has_model=False)
+
+
+async def test_a_weak_change_counts_where_the_present_is_asked_for() -> None:
+    def perhaps_ends(earlier: str, later: str) -> float:
+        return 0.5 * ends_a_dose(earlier, later)
+
+    assert (await found("the doctor gives me ramipril once a day", ends=perhaps_ends))[0] == DOSES[0]
+    assert (await found("the doctor gives me ramipril once a day now", ends=perhaps_ends))[0] == DOSES[2]
+
+
+async def test_a_long_message_ends_another_only_where_the_present_is_asked_for() -> None:
+    long_note = f"{DOSES[2]}, {'and the week was a long one with much to do at work' * 5}"
+    notes = (DOSES[0], long_note, RAIN)
+    assert (await found("the doctor gives me ramipril once a day", notes=notes))[0] == DOSES[0]
+    assert (await found("the doctor gives me ramipril once a day now", notes=notes))[0] == long_note
+
+
 async def test_changes_are_followed_one_after_another() -> None:
     def ends_the_one_before(earlier: str, later: str) -> float:
         pair = (DOSES.index(earlier), DOSES.index(later)) if {earlier, later} <= set(DOSES) else (0, 0)

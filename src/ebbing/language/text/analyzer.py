@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from enum import IntFlag
+from enum import Enum, IntFlag
 from functools import lru_cache
 from importlib.resources import files
 from operator import add
@@ -181,9 +181,25 @@ def asks_for_value(text: str) -> bool:
     return _pack().value.search(_bounded(text)) is not None
 
 
-def asks_for_past(text: str) -> bool:
-    """Whether a question asks for what was, and not for what is."""
-    return _pack().past.search(_bounded(text)) is not None
+class AskedTime(Enum):
+    """For which time a question wants its answer."""
+
+    PAST = "past"
+    """What was, or what happened: nothing that came later changes it."""
+    PRESENT = "present"
+    """How things stand now, or how they came out."""
+    OPEN = "open"
+    """It does not say."""
+
+
+def asked_time(text: str) -> AskedTime:
+    """Return for which time a question wants its answer, by its own words."""
+    pack, normal = _pack(), _bounded(text)
+    if pack.past.search(normal):
+        return AskedTime.PAST
+    if pack.present.search(normal):
+        return AskedTime.PRESENT
+    return AskedTime.PAST if pack.happened.search(normal) else AskedTime.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +217,8 @@ class _Pack:
     advice: re.Pattern[str]
     value: re.Pattern[str]
     past: re.Pattern[str]
+    present: re.Pattern[str]
+    happened: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -237,6 +255,8 @@ def _pack() -> _Pack:
         advice=_any_of(data["advice"]),
         value=_any_of(data["value"]),
         past=_any_of(data["past"]),
+        present=_any_of(data["present"]),
+        happened=_any_of(data["happened"]),
     )
 
 
