@@ -15,7 +15,6 @@ STEPS: dict[str, dict[str, Any]] = {
     "keyword leg": {"lexical_weight": 0.0},
     "vector leg": {"dense_weight": 0.0},
     "doubt of words": {"least_trust": 1.0},
-    "newness": {"newness_weight": 0.0},
     "speaker and date fields": {"speaker_weight": 0.0, "date_weight": 0.0},
     "smoothing over turns": {
         "from_previous_question": 0.0,

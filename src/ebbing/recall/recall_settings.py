@@ -91,11 +91,6 @@ class RecallSettings:
     """Points of a fact that holds the attribute which the question asks for, at least: see `attributes.lift`."""
     standing_weight: float = 0.2
     """Points between the most and the least important, and between the freshest and the most faded, of two equals."""
-    newness_weight: float = 0.3
-    """Points between what was said last and what was said first, where the question names no time: of most matters the
-    present state is asked for …"""
-    newness_from: int = 30
-    """… and among so many rows at least: of a few, wording tells them apart."""
     session_prior: float = 0.3
     """A session whose best row fits lifts its other rows …"""
     diary_session_prior: float = 0.1

@@ -25,8 +25,6 @@ from ebbing.recall.rows import Mask, Scores, best_rows, zscore
 
 LINKED_COVERAGE: Final = 0.9
 """Coverage that a row counts as having which holds the question's wording in another word."""
-_SPAN: Final = (0.02, 0.98)
-"""Shares of the rows between whose times the others have their place: a wrong date moves nothing."""
 _MIN_ROWS_OF_LANGUAGE: Final = 30
 """Rows of the question's language below which the others count among its statistics."""
 
@@ -87,8 +85,6 @@ def score_rows(
         total = semantic + trust * keywords
     traits = row_traits(shard, settings=settings)
     total = _weigh_traits(total, traits, settings=settings)
-    if shard.size >= settings.newness_from and not question.times.spans:
-        total = total + settings.newness_weight * traits.newness
     coverage = words.coverage
     bonuses = question_bonuses(shard, question, traits=traits, mask=mask, settings=settings)
     if question.links:
@@ -245,8 +241,6 @@ class RowTraits:
     preference: Mask
     worth: Scores
     """Points for importance and strength around their mean."""
-    newness: Scores
-    """When it was said, from 0 for the first of the rows to 1 for the last, a few at either end alike."""
 
 
 def row_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
@@ -257,15 +251,12 @@ def row_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
 def _read_traits(shard: Shard, *, settings: RecallSettings) -> RowTraits:
     worth = shard.importance + shard.strength
     mean = worth.mean() if shard.size else 0.0
-    first, last = np.quantile(shard.created[shard.alive], _SPAN) if shard.alive.any() else (0, 0)
-    newness = np.clip((shard.created - first) / max(last - first, 1), 0.0, 1.0)
     return RowTraits(
         assistant=shard.role == _ASSISTANT,
         asking=(shard.flags & TextFlag.ASKING) != 0,
         instruction=(shard.flags & TextFlag.INSTRUCTION) != 0,
         preference=(shard.flags & TextFlag.PREFERENCE) != 0,
         worth=settings.standing_weight / 2 * (worth - mean),
-        newness=newness,
     )
 
 

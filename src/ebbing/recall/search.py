@@ -167,8 +167,7 @@ async def _score(
     """
     settings = deps.settings
     if query.conversation:
-        # What was said last is the conversation itself.
-        settings = replace(settings, other_language_weight=settings.leaning_other_language_weight, newness_weight=0.0)
+        settings = replace(settings, other_language_weight=settings.leaning_other_language_weight)
     score = partial(_score_text, deps, shard, scope=scope, mask=mask, settings=settings, embeddings=embeddings)
     question, scores, failures = await score(query=query, question=question)
     if query.conversation:

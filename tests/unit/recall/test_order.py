@@ -107,18 +107,6 @@ def test_without_vectors_words_count_in_full() -> None:
     assert found.total.tolist() == full.total.tolist()
 
 
-def test_of_two_that_say_the_same_the_newer_stands_first_unless_a_time_is_named() -> None:
-    shard = log(*(Said("I swim in lanes", at=START - timedelta(days=days)) for days in range(60, 0, -1)))
-    newest = scores(shard, read(shard, "Which lanes do I swim in?"), recall_settings=PLAIN).total
-    assert newest.tolist() == sorted(newest.tolist())
-    assert newest[-1] > newest[0]
-    then = read(shard, "Which lanes did I swim in two months ago?", now=START)
-    by_time = replace(PLAIN, newness_weight=0.0)
-    assert scores(shard, then, recall_settings=PLAIN).total.tolist() == (
-        scores(shard, then, recall_settings=by_time).total.tolist()
-    )
-
-
 # ── a row without a vector ───────────────────────────────────────────────────────────────────────────────────────────
 
 
