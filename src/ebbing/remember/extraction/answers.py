@@ -10,6 +10,7 @@ from typing import Final
 from ebbing.domain.memory.record import Role
 from ebbing.language.parsing.questions import ADDRESSED, others_in
 from ebbing.language.patterns.rule_pack import Packs
+from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.intake.screening import ScreenedMessage
@@ -37,7 +38,8 @@ def question_before(screened: Sequence[ScreenedMessage], source: int, *, questio
         source: place of the message.
         question_message: what the assistant said right before the first message, in an earlier call.
     """
-    if len(screened[source].message.content) > LONGEST_ANSWER:
+    content = screened[source].message.content
+    if len(content) > LONGEST_ANSWER or shows("new_topic", content):
         return ""
     if source == 0:
         return _question_in(question_message)
@@ -59,11 +61,15 @@ def is_for_another(question: str, before: Sequence[str]) -> bool:
 
 
 def _question_in(content: str) -> str:
-    """Return the question at the end of what the assistant said; of several that stand together, all."""
+    """Return the question at the end of what the assistant said; of several that stand together, all.
+
+    An offer ("want me to list it?") is none.
+    """
     own_words = _DRAFT.sub(" ", content)[-_LAST_ASKED:]
     asking: list[str] = [question.strip() for question in _QUESTION.findall(own_words)]
     for question in (" ".join(asking), *asking[-1:]):
         is_plain = instruction_shaped(question) is None and PLACEHOLDER.search(question) is None
+        is_plain = is_plain and not shows("offers", question)
         if 0 < len(question) <= _LONGEST_QUESTION and is_plain:
             return question
     return ""

@@ -245,7 +245,7 @@ def stated_words(
         if message.role is not Role.USER or each.held_back is not None or source in read_places:
             continue
         text = _stated(message.content)
-        if not text or shows("jokes", text) or PLACEHOLDER.search(text) is not None:
+        if not text or shows("not_meant", text) or PLACEHOLDER.search(text) is not None:
             continue
         question = question_before(screened, source, question_message=question_message)
         if question and not _is_order(f"{question} {text}", each):

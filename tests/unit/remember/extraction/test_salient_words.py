@@ -92,6 +92,43 @@ def test_a_question_beside_quoted_words_is_put_to_the_one_who_reads_it(asked: st
 
 
 @pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Want me to make you a list?", "sent. she said yeah no bother"),
+        ("Shall I draft a note to Bev?", "she said yeah no bother"),
+        ("要不要给你列个购物清单？", "我在修车行，人山人海"),
+        ("需要我再改改吗？", "唢呐课改到周日下午两点了"),
+        ("Anything planned for his leaving do?", "also the choir moved to sundays at two"),
+        ("给覃队准备点告别的吗？", "还有 唢呐课我改到周日下午两点了"),
+        ("How did it go?", "btw the vet wants 186 for ten minutes"),
+    ],
+)
+def test_an_offer_has_no_answer_and_another_matter_is_none(asked: str, said: str) -> None:
+    asking = screened(asked, role=Role.ASSISTANT, name=None)
+    assert [words.question for words in stated_words([asking, screened(said)], read_places=())] == [""]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Should I leave anything out of the sauce?", "nuts. i come out in hives"),
+        ("Do you want a window or an aisle?", "aisle always, bad knee"),
+        ("有忌口吗？", "花生不行 过敏"),
+    ],
+)
+def test_an_answer_stands_with_its_question(asked: str, said: str) -> None:
+    asking = screened(asked, role=Role.ASSISTANT, name=None)
+    assert asked in {words.question for words in stated_words([asking, screened(said)], read_places=())}
+
+
+@pytest.mark.parametrize(
+    "said", ["hypothetically. if i packed in the job what wd i pay a month", "假设我月薪两万 贷款能批多少"]
+)
+def test_what_is_only_supposed_states_nothing(said: str) -> None:
+    assert words_of(said) == []
+
+
+@pytest.mark.parametrize(
     "said", ["when's mum's hip op?", "ok", "帮我写个请假条", "my key is [REDACTED_API_KEY], keep it", "x" * 401]
 )
 def test_a_question_a_word_a_mask_and_a_flood_state_nothing(said: str) -> None:
