@@ -62,7 +62,7 @@ texts that have nothing to do with each other are nearer than half of those abou
 
 
 def with_bundled_models(components: Components) -> Components:
-    """Return components of a kept embedder with the trained models that the product ships beside its own embedder.
+    """Return components of a kept embedder with the reader, the salience model and the change model of the product.
 
     The product looks for its own embedder, so without this there would be none. `EBBING_READER=off` leaves it so.
     """

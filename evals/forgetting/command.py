@@ -29,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--days", type=int, metavar="N", help="length of the synthetic year")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="another world with other people")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="how many at once (default: 2)")
+    parser.add_argument("--models", action="store_true", help="with the trained models too (e5): five times as long")
     parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="where vectors are kept between runs")
     parser.add_argument("--plot", type=Path, metavar="DIR", help="draw forgetting-*.svg there")
     parser.add_argument("--why", type=Path, metavar="FILE", help="write what became of every answer that got lost")
@@ -48,6 +49,7 @@ def measure(options: argparse.Namespace) -> None:
         options.days or (QUICK_DAYS if options.quick else 365),
         options.seed,
         options.processes,
+        has_models=options.models,
     )
     results = run(plan)
     tables = scored(results)

@@ -10,7 +10,7 @@ from ebbing.memory import AsyncMemory
 from ebbing.ports.models.embedder import Embedder
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from evals.embedding import KeptE5, with_bundled_models
+from evals.embedding import with_bundled_models
 from evals.forgetting.keepers import Keeper, Upkept, everything, size
 from evals.forgetting.lived import Footprint, Lived, Mark
 from evals.forgetting.lives import TOP, Exam, Life, Marks, Sitting, Turn
@@ -21,12 +21,12 @@ NIGHT = timedelta(hours=3)
 """When memories are looked after, after midnight."""
 
 
-async def live(life: Life, keeper: Keeper, *, embedder: Embedder | str) -> Lived:
-    """Everything from the first word to the last exam."""
+async def live(life: Life, keeper: Keeper, *, embedder: Embedder | str, has_models: bool = False) -> Lived:
+    """Everything from the first word to the last exam, with the trained models or without."""
     clock = ManualClock(life.turns[0].at)
     settings = load_settings({"store": "ephemeral", **keeper.settings})
     made = build(settings, embedder=embedder, clock=clock)
-    if isinstance(embedder, KeptE5):
+    if has_models:
         made = with_bundled_models(made)
     async with AsyncMemory(components=made) as memory:
         return await _Living(life, keeper, memory, clock).to_the_end()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,6 +48,8 @@ class Plan:
     days: int = 365
     seed: int = 1
     processes: int = 2
+    has_models: bool = False
+    """Whether the trained models stand beside the embedder, as the product comes: five times as long."""
 
 
 @dataclass
@@ -116,15 +118,16 @@ def _lived(plan: Plan, name: str, number: int) -> UserResult:
     """One user under every keeper. What the product leaves in the year is what the newest may take."""
     began = time.perf_counter()
     life, embedder = _life(plan, name, number), _embedder(plan.embedder, plan.cache)
-    lived = {EVERYTHING.name: asyncio.run(live(life, EVERYTHING, embedder=embedder))}
+    live_under = partial(live, life, embedder=embedder, has_models=plan.has_models)
+    lived = {EVERYTHING.name: asyncio.run(live_under(EVERYTHING))}
     whole = lived[EVERYTHING.name].footprints[-1].size
     budgets = {f"{share:.0%}": int(share * whole) for share in BUDGETS[name]}
     for keeper in ours(budgets):
-        lived[keeper.name] = asyncio.run(live(life, keeper, embedder=embedder))
+        lived[keeper.name] = asyncio.run(live_under(keeper))
     if not budgets:
         budgets = {"as much": lived["Ebbing"].footprints[-1].size}
     for keeper in rivals(budgets):
-        lived[keeper.name] = asyncio.run(live(life, keeper, embedder=embedder))
+        lived[keeper.name] = asyncio.run(live_under(keeper))
     return UserResult(name, life.user, lived, time.perf_counter() - began)
 
 

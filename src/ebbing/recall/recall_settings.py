@@ -116,13 +116,13 @@ class RecallSettings:
     """Fused score that the statement may stand behind its message, for the question to be about it."""
 
     # a precise answer keeps what the score curve sets apart
-    precise_answer: float = 0.15
+    precise_answer: float = 0.1
     """Probability of answering, by the reader, below which a row is left out, whatever it shares with the question."""
     precise_answer_in_chinese: float = 0.2
     """The same for a Chinese question: there the reader is surer than it is right."""
     precise_sure: float = 0.7
     """Probability from which a row stays however far behind the best one the reader's log-odds put it."""
-    precise_gap: float = 2.5
+    precise_gap: float = 3.5
     """Fused score that a row may stand behind the best one."""
     precise_meaning: float = 0.4
     """Similarity that counts as speaking to the question without sharing a word of it …"""

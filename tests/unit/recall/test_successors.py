@@ -83,6 +83,7 @@ async def test_what_ended_the_best_answer_stands_before_it() -> None:
         "我以前 ramipril once a day 吃多少",
         "what was the first ramipril dose, once a day, that the doctor gave me?",
         "how much ramipril once a day did the doctor give me initially?",
+        "my first ramipril dose, once a day, from the doctor",
     ],
 )
 async def test_a_question_for_what_was_keeps_its_order(question: str) -> None:
@@ -90,25 +91,36 @@ async def test_a_question_for_what_was_keeps_its_order(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["when did the doctor give me ramipril once a day", "has the doctor given me ramipril once a day"]
+    "question",
+    ["when did the doctor give me ramipril once a day", "which doctor was it that gave me ramipril once a day"],
 )
 async def test_nothing_changes_what_happened(question: str) -> None:
     assert await found(question) == await found(question, has_model=False)
 
 
-async def test_a_weak_change_counts_where_the_present_is_asked_for() -> None:
+@pytest.mark.parametrize(("share", "in_present", "anyway"), [(0.3, 0, 0), (0.4, 2, 0), (0.6, 2, 0), (0.7, 2, 2)])
+async def test_a_weak_change_counts_where_the_present_is_asked_for(share: float, in_present: int, anyway: int) -> None:
     def perhaps_ends(earlier: str, later: str) -> float:
-        return 0.5 * ends_a_dose(earlier, later)
+        return share if ends_a_dose(earlier, later) else 0.0
 
-    assert (await found("the doctor gives me ramipril once a day", ends=perhaps_ends))[0] == DOSES[0]
-    assert (await found("the doctor gives me ramipril once a day now", ends=perhaps_ends))[0] == DOSES[2]
+    assert (await found("the doctor gives me ramipril once a day now", ends=perhaps_ends))[0] == DOSES[in_present]
+    assert (await found("the doctor gives me ramipril once a day", ends=perhaps_ends))[0] == DOSES[anyway]
 
 
-async def test_a_long_message_ends_another_only_where_the_present_is_asked_for() -> None:
-    long_note = f"{DOSES[2]}, {'and the week was a long one with much to do at work' * 5}"
-    notes = (DOSES[0], long_note, RAIN)
-    assert (await found("the doctor gives me ramipril once a day", notes=notes))[0] == DOSES[0]
-    assert (await found("the doctor gives me ramipril once a day now", notes=notes))[0] == long_note
+@pytest.mark.parametrize("is_first_long", [True, False])
+async def test_a_long_message_is_ended_or_ends_only_where_the_present_is_asked_for(is_first_long: bool) -> None:
+    much = ", the week was a long one with much to do at work" * 6
+    notes = (DOSES[0] + much, DOSES[2], RAIN) if is_first_long else (DOSES[0], DOSES[2] + much, RAIN)
+    assert (await found("the doctor gives me ramipril once a day", notes=notes))[0] == notes[0]
+    assert (await found("the doctor gives me ramipril once a day now", notes=notes))[0] == notes[1]
+
+
+async def test_two_notes_of_some_length_end_each_other() -> None:
+    notes = (
+        f"{DOSES[0]}, {'and a long walk each day ' * 6}".strip(),
+        f"{DOSES[2]}, {'and more walks too ' * 6}".strip(),
+    )
+    assert (await found("the doctor gives me ramipril once a day", notes=(*notes, RAIN)))[0] == notes[1]
 
 
 async def test_changes_are_followed_one_after_another() -> None:

@@ -21,6 +21,8 @@ FORM_MESSAGES: Final = 4
 """Messages before a question to nobody that may say for whom a form is filled in."""
 LONGEST_ANSWER: Final = 60
 """Characters of a message that may need its question; a longer one is judged by itself."""
+_MAX_ADDITION: Final = {True: 24, False: 12}
+"""Characters, in ASCII and otherwise, up to which "also peanuts" adds to an answer."""
 _LONGEST_QUESTION: Final = 160
 """Characters."""
 _LAST_ASKED: Final = 400
@@ -38,14 +40,32 @@ def question_before(screened: Sequence[ScreenedMessage], source: int, *, questio
         source: place of the message.
         question_message: what the assistant said right before the first message, in an earlier call.
     """
-    content = screened[source].message.content
-    if len(content) > LONGEST_ANSWER or shows("new_topic", content):
+    if len(screened[source].message.content) > LONGEST_ANSWER:
         return ""
     if source == 0:
         return _question_in(question_message)
     before = screened[source - 1]
     is_the_assistants = before.message.role is Role.ASSISTANT and before.held_back is None
     return _question_in(before.message.content) if is_the_assistants else ""
+
+
+def answered_question(screened: Sequence[ScreenedMessage], source: int, *, question_message: str = "") -> str:
+    """Return the question that a short message answers; "" where it answers none.
+
+    "Want me to make a list?" asks nothing of anybody, and "also, choir has moved" begins with another matter.
+
+    Args:
+        source: place of the message.
+        question_message: what the assistant said right before the first message, in an earlier call.
+    """
+    question = question_before(screened, source, question_message=question_message)
+    content = screened[source].message.content
+    is_short = len(content) <= _MAX_ADDITION[content.isascii()]
+    is_more = is_short or shows("asks_for_more", question) or shows("grave", question)
+    if shows("new_topic", content) and not is_more:
+        return ""
+    asking: list[str] = [each.strip() for each in _QUESTION.findall(question)]
+    return " ".join(each for each in asking if not shows("offers", each))
 
 
 def is_for_another(question: str, before: Sequence[str]) -> bool:
@@ -61,15 +81,11 @@ def is_for_another(question: str, before: Sequence[str]) -> bool:
 
 
 def _question_in(content: str) -> str:
-    """Return the question at the end of what the assistant said; of several that stand together, all.
-
-    An offer ("want me to list it?") is none.
-    """
+    """Return the question at the end of what the assistant said; of several that stand together, all."""
     own_words = _DRAFT.sub(" ", content)[-_LAST_ASKED:]
     asking: list[str] = [question.strip() for question in _QUESTION.findall(own_words)]
     for question in (" ".join(asking), *asking[-1:]):
         is_plain = instruction_shaped(question) is None and PLACEHOLDER.search(question) is None
-        is_plain = is_plain and not shows("offers", question)
         if 0 < len(question) <= _LONGEST_QUESTION and is_plain:
             return question
     return ""

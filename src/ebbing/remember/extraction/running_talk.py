@@ -73,7 +73,7 @@ def is_kept_in_talk(
         return False
     if _passes(fact, statement, said_at=None if plain else said_at):
         return False
-    if shows("not_meant", message.content) or (shows("laughs", message.content) and _HEALTH.isdisjoint(fact.tags)):
+    if shows("jokes", message.content) or (shows("laughs", message.content) and _HEALTH.isdisjoint(fact.tags)):
         return False
     if shows("before_purpose", sentence.evidence.partition(statement.clause)[0]):
         return False
@@ -89,7 +89,7 @@ def _answers_for_good(fact: Fact, statement: Statement, *, sentence: Sentence, m
     Who goes by a name has told it: another is a part in a game.
     """
     is_answer = sentence.answers and statement.implied is None
-    is_certain = not (fact.understood or statement.pronoun or fact.tentative or shows("not_meant", message.content))
+    is_certain = not (fact.understood or statement.pronoun or fact.tentative or shows("jokes", message.content))
     return is_answer and is_certain and fact.lasts and not (message.name and fact.attribute in NAMES)
 
 

@@ -22,7 +22,7 @@ from ebbing.language.text.pieces import pieces
 from ebbing.language.text.quotation import answer_quotation, led_quotation, quotation
 from ebbing.ports.models.salience import Salience
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
-from ebbing.remember.extraction.answers import PLACEHOLDER, is_for_another, question_before
+from ebbing.remember.extraction.answers import PLACEHOLDER, answered_question, is_for_another
 from ebbing.remember.intake.screening import ScreenedMessage
 
 LEAST: Final = 0.7
@@ -245,9 +245,11 @@ def stated_words(
         if message.role is not Role.USER or each.held_back is not None or source in read_places:
             continue
         text = _stated(message.content)
-        if not text or shows("not_meant", text) or PLACEHOLDER.search(text) is not None:
+        if not text or shows("jokes", text) or PLACEHOLDER.search(text) is not None:
             continue
-        question = question_before(screened, source, question_message=question_message)
+        if shows("supposes", text) and not shows("grave", text):
+            continue
+        question = answered_question(screened, source, question_message=question_message)
         if question and not _is_order(f"{question} {text}", each):
             stated.append(Words(source, message, text, question=question))
         if _LEAST_CHARS <= len(text) <= _MAX_CHARS and not _is_order(text, each):

@@ -113,6 +113,10 @@ def test_an_offer_has_no_answer_and_another_matter_is_none(asked: str, said: str
     [
         ("Should I leave anything out of the sauce?", "nuts. i come out in hives"),
         ("Do you want a window or an aisle?", "aisle always, bad knee"),
+        ("What do you want me to call you?", "Maz"),
+        ("有什么食材需要我避开？", "花生"),
+        ("Any other allergies?", "also peanuts"),
+        ("还对别的过敏吗？", "还有 青霉素"),
         ("有忌口吗？", "花生不行 过敏"),
     ],
 )
@@ -122,10 +126,34 @@ def test_an_answer_stands_with_its_question(asked: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["hypothetically. if i packed in the job what wd i pay a month", "假设我月薪两万 贷款能批多少"]
+    ("asked", "question"),
+    [
+        ("Any allergies? Want me to note them?", "Any allergies?"),
+        ("你对什么过敏？要不要我给您记下来？", "你对什么过敏？"),
+    ],
 )
-def test_what_is_only_supposed_states_nothing(said: str) -> None:
+def test_a_question_is_answered_also_before_an_offer(asked: str, question: str) -> None:
+    asking = screened(asked, role=Role.ASSISTANT, name=None)
+    assert question in {words.question for words in stated_words([asking, screened("peanuts")], read_places=())}
+
+
+@pytest.mark.parametrize(
+    "said", ["right hypothetically. if i packed in the job what wd i pay a month", "假设我月薪两万 贷款能批多少"]
+)
+def test_a_message_that_begins_with_a_supposition_states_nothing(said: str) -> None:
     assert words_of(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my rent goes up to 940 in may, hypothetically what would i need to earn",
+        "我女儿小雨对芒果过敏 假设我带她去海南 要备什么药",
+        "假设我没记错，我的血型是O型",
+    ],
+)
+def test_what_stands_before_a_supposition_is_stated(said: str) -> None:
+    assert words_of(said)
 
 
 @pytest.mark.parametrize(
