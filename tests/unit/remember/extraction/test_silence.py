@@ -32,6 +32,7 @@ NOTHING = {
         "If I were rich, I would buy a yacht and never work again",
         "I wish I had a dog",
         "要是我有钱，我就买一栋别墅",
+        "别个客服天天亲来亲去的",
         "假如我住在海边，我会每天游泳",
     ],
     "quotations": [
