@@ -15,12 +15,9 @@ import numpy as np
 
 from ebbing.adapters.embedders.e5 import Centring, E5Embedder, QuestionMap, Role
 from ebbing.adapters.embedders.model_calls import clean
-from ebbing.adapters.readers.change_model import BundledChangeModel
-from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
-from ebbing.adapters.readers.salience_heads import SalienceHeads
 from ebbing.ports.models.embedder import Calibration, Embedder, Vectors
 from ebbing.wiring.build import Components
-from ebbing.wiring.components.models import ReaderSlot, reader_slot
+from ebbing.wiring.components.models import ReaderSlot, fixed_embedder
 from evals.tokens import KeptTokens
 from evals.vectors import KeptVectors
 
@@ -62,26 +59,17 @@ texts that have nothing to do with each other are nearer than half of those abou
 
 
 def with_bundled_models(components: Components) -> Components:
-    """Return components of a kept embedder with the reader, the salience model and the change model of the product.
+    """Return components of a kept embedder with every trained model that the product ships beside its own embedder.
 
     The product looks for its own embedder, so without this there would be none. `EBBING_READER=off` leaves it so.
     """
-    if components.settings.reader == "off":
-        return components
-    return replace(components, reader=_bundled_slot(components))
-
-
-def _bundled_slot(components: Components) -> ReaderSlot:
-    reader, salience, change_model = _bundled_models()
-    return reader_slot(
-        components.settings, components.embedder, reader=reader, salience=salience, change_model=change_model
-    )
+    slot = ReaderSlot(components.settings, fixed_embedder(_bundled_embedder()))
+    return replace(components, reader=slot)
 
 
 @cache
-def _bundled_models() -> tuple[CrossEncoderReader, SalienceHeads, BundledChangeModel]:
-    embedder = E5Embedder.load()
-    return CrossEncoderReader(embedder), SalienceHeads(embedder.model_id), BundledChangeModel(embedder)
+def _bundled_embedder() -> E5Embedder:
+    return E5Embedder.load()
 
 
 class KeptE5:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import math
@@ -15,10 +16,11 @@ import pytest
 
 from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.recall.recall_settings import RecallSettings
+from ebbing.wiring.build import build, load_settings
 from evals.ablations import STEPS
 from evals.baselines import BM25, ranked, reciprocal_rank_fusion, terms
 from evals.datasets import chinese_date, load_beam, load_beam_all, load_locomo, load_memdaily_dedup, named_date
-from evals.embedding import KeptE5, passage_vectors, question_vectors
+from evals.embedding import KeptE5, passage_vectors, question_vectors, with_bundled_models
 from evals.metrics import Scored, by_category, newer_above_older, paired_difference, score_ranking
 from evals.mixed import FACTS, LANGUAGES, dataset, stores
 from evals.precision import (
@@ -191,6 +193,18 @@ def test_kept_vectors_equal_those_of_the_product(tmp_path: Path) -> None:
     for _ in range(2):  # computed, then read from the file
         assert np.allclose(passage_vectors(kept, texts), shipped.embed(texts, "passage"), atol=1e-6)
         assert np.allclose(question_vectors(kept, texts), shipped.embed(texts, "query"), atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", ["auto", "off"])
+def test_what_is_measured_has_every_trained_model_of_the_product_or_none(tmp_path: Path, reader: str) -> None:
+    settings = load_settings({"store": "ephemeral", "reader": reader})
+    slot = with_bundled_models(build(settings, embedder=KeptE5(tmp_path))).reader
+
+    async def models() -> list[object]:
+        return [await slot.get(), await slot.salience(), await slot.change_model(), await slot.off_record_model()]
+
+    assert [model is not None for model in asyncio.run(models())] == [reader == "auto"] * 4
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -50,9 +50,7 @@ def question_before(screened: Sequence[ScreenedMessage], source: int, *, questio
 
 
 def answered_question(screened: Sequence[ScreenedMessage], source: int, *, question_message: str = "") -> str:
-    """Return the question that a short message answers; "" where it answers none.
-
-    "Want me to make a list?" asks nothing of anybody, and "also, choir has moved" begins with another matter.
+    """Return the question that a short message answers; "" where it answers none: "btw, choir has moved".
 
     Args:
         source: place of the message.
@@ -60,12 +58,9 @@ def answered_question(screened: Sequence[ScreenedMessage], source: int, *, quest
     """
     question = question_before(screened, source, question_message=question_message)
     content = screened[source].message.content
-    is_short = len(content) <= _MAX_ADDITION[content.isascii()]
-    is_more = is_short or shows("asks_for_more", question) or shows("grave", question)
-    if shows("new_topic", content) and not is_more:
-        return ""
-    asking: list[str] = [each.strip() for each in _QUESTION.findall(question)]
-    return " ".join(each for each in asking if not shows("offers", each))
+    if len(content) <= _MAX_ADDITION[content.isascii()] or not shows("new_topic", content):
+        return question
+    return question if shows("asks_for_more", question) or shows("grave", question) else ""
 
 
 def is_for_another(question: str, before: Sequence[str]) -> bool:

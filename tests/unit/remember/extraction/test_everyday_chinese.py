@@ -112,6 +112,13 @@ def test_what_is_told_beside_a_request_is_read(said: str, meant: str) -> None:
     assert any(meant in text for text in read(said))
 
 
+@pytest.mark.parametrize("said", ["我对花生过敏，别个都晓得", "我这人特别个性，对花生过敏"])
+def test_a_word_of_dialect_for_others_changes_no_other_word(said: str) -> None:
+    texts = read(said)
+    assert any("对花生过敏" in text for text in texts)
+    assert not any("别人性" in text for text in texts)
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -94,16 +94,12 @@ def test_a_question_beside_quoted_words_is_put_to_the_one_who_reads_it(asked: st
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("Want me to make you a list?", "sent. she said yeah no bother"),
-        ("Shall I draft a note to Bev?", "she said yeah no bother"),
-        ("要不要给你列个购物清单？", "我在修车行，人山人海"),
-        ("需要我再改改吗？", "唢呐课改到周日下午两点了"),
         ("Anything planned for his leaving do?", "also the choir moved to sundays at two"),
         ("给覃队准备点告别的吗？", "还有 唢呐课我改到周日下午两点了"),
         ("How did it go?", "btw the vet wants 186 for ten minutes"),
     ],
 )
-def test_an_offer_has_no_answer_and_another_matter_is_none(asked: str, said: str) -> None:
+def test_another_matter_answers_nothing(asked: str, said: str) -> None:
     asking = screened(asked, role=Role.ASSISTANT, name=None)
     assert [words.question for words in stated_words([asking, screened(said)], read_places=())] == [""]
 
@@ -115,6 +111,9 @@ def test_an_offer_has_no_answer_and_another_matter_is_none(asked: str, said: str
         ("Do you want a window or an aisle?", "aisle always, bad knee"),
         ("What do you want me to call you?", "Maz"),
         ("有什么食材需要我避开？", "花生"),
+        ("Want me to draft a note to your landlord?", "nah. he's put us up to 910 from march tho"),
+        ("要不要我帮你列个清单？", "不用 我下月6号搬去苏州了"),
+        ("Any allergies? Want me to note them?", "peanuts"),
         ("Any other allergies?", "also peanuts"),
         ("还对别的过敏吗？", "还有 青霉素"),
         ("有忌口吗？", "花生不行 过敏"),
@@ -123,18 +122,6 @@ def test_an_offer_has_no_answer_and_another_matter_is_none(asked: str, said: str
 def test_an_answer_stands_with_its_question(asked: str, said: str) -> None:
     asking = screened(asked, role=Role.ASSISTANT, name=None)
     assert asked in {words.question for words in stated_words([asking, screened(said)], read_places=())}
-
-
-@pytest.mark.parametrize(
-    ("asked", "question"),
-    [
-        ("Any allergies? Want me to note them?", "Any allergies?"),
-        ("你对什么过敏？要不要我给您记下来？", "你对什么过敏？"),
-    ],
-)
-def test_a_question_is_answered_also_before_an_offer(asked: str, question: str) -> None:
-    asking = screened(asked, role=Role.ASSISTANT, name=None)
-    assert question in {words.question for words in stated_words([asking, screened("peanuts")], read_places=())}
 
 
 @pytest.mark.parametrize(
