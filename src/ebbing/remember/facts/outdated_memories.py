@@ -42,7 +42,7 @@ LEAST_OF_HARM: Final = 0.7
 """… and one about health or diet, a limit, or how to answer: where it is missing, somebody may be hurt or annoyed."""
 LEAST_BELIEVED: Final = 0.03
 """Probability below which an end is not believed: so it is with no more than one of a hundred that are right."""
-MAX_NEAR: Final = 12
+MAX_NEAR: Final = 8
 """Memories nearest to a message that it is read beside."""
 SECONDS: Final = 5.0
 """How long the model may take for a call; then nothing is put in doubt."""
