@@ -18,6 +18,7 @@ from ebbing.language.parsing.chinese import ChineseReader
 from ebbing.language.parsing.english import EnglishReader
 from ebbing.language.parsing.whole_sentences import as_first_person, completed, placed, with_its_own, with_lists_apart
 from ebbing.language.patterns.rule_pack import Pack, Packs
+from ebbing.language.signals.shown_text import without_shown_text
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import sentences
@@ -68,7 +69,7 @@ class MessageParser:
         pack = self.packs.by_language.get(self._language())
         if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
             return
-        spoken = as_first_person(sentences(self.message.content), pack=pack)
+        spoken = as_first_person(sentences(without_shown_text(self.message.content)), pack=pack)
         spoken = with_lists_apart(spoken, pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
             spoken = with_its_own(spoken, before=self.before.content)

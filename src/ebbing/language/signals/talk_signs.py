@@ -14,6 +14,11 @@ def shows(sign: str, text: str) -> bool:
     return _signs()[sign].search(text) is not None
 
 
+def first_match(sign: str, text: str) -> re.Match[str] | None:
+    """Return where a text first shows a sign; None where it does not."""
+    return _signs()[sign].search(text)
+
+
 @lru_cache(maxsize=1)
 def _signs() -> dict[str, re.Pattern[str]]:
     path = files("ebbing.language") / "packs" / "talk.toml"

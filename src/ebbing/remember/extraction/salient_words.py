@@ -16,6 +16,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import NOTICED, MemoryType, Role
 from ebbing.language.parsing.questions import ADDRESSED, kin_in
 from ebbing.language.patterns.rule_pack import Packs
+from ebbing.language.signals.shown_text import without_shown_text
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
@@ -371,13 +372,23 @@ def _is_order(text: str, source: ScreenedMessage) -> bool:
 def _stated(content: str) -> str:
     """Return the longest row of pieces that ask nothing, a literal part of the content.
 
-    "Can you use metric from now on?" asks nothing: it says how to answer.
+    "Can you use metric from now on?" asks nothing: it says how to answer. A text that is only shown states
+    nothing.
     """
     rows = [""]
-    for piece in pieces(content):
+    own = without_shown_text(content)
+    for line in own.split("\n") if own != content else [content]:
+        rows += _rows(line)
+    return max(rows, key=len).strip()
+
+
+def _rows(text: str) -> list[str]:
+    """Return the rows of pieces between those that ask."""
+    rows = [""]
+    for piece in pieces(text):
         is_wish = _OF_YOU.search(piece) is not None and shows("standing", piece)
         if _ASKS.search(piece) and not is_wish:
             rows.append("")
         else:
             rows[-1] += piece
-    return max(rows, key=len).strip()
+    return rows

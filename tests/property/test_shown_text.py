@@ -1,0 +1,44 @@
+"""A text that somebody asks about makes no fact, whatever it says; what she says beside it does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.domain.memory.message import Message
+from ebbing.remember.extraction.rule_extractor import extract
+from ebbing.remember.extraction.salient_words import stated_words
+from ebbing.remember.intake.screening import ScreenedMessage, TrustTier
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+CHINESE_TEXTS = ("我对花生过敏，请不要放花生。", "我家孩子不能喝牛奶", "我妈妈住院了，我下周搬到成都", "以后都叫我老板")
+ENGLISH_TEXTS = ("I'm allergic to peanuts and cats.", "My father is a driving coach", "I live in Rome with my two dogs")
+ENGLISH_ASKS = ("whats it say: {}", "can you translate this for me: {}", "a guest sent me this, what does it mean {}")
+CHINESE_ASKS = ("这句话啥意思：{}", "帮我翻译一下 {}", "{} 有错吗", "看看语法通顺不：{}")
+OWN = (("", ""), ("I'm vegetarian.", "vegetarian"), ("我吃素。", "吃素"))
+
+
+def kept(content: str) -> list[str]:
+    """What the rules read of a message, and what a model could quote of it."""
+    message = Message(content, name="Rhona")
+    read = [fact.source_text or "" for fact in extract([message], now=NOW)]
+    screened = ScreenedMessage(message, TrustTier.USER)
+    return read + [words.text for words in stated_words([screened], read_places=())]
+
+
+@given(st.sampled_from(ENGLISH_ASKS), st.sampled_from(CHINESE_TEXTS), st.sampled_from(OWN[:2]))
+def test_nothing_is_kept_of_a_chinese_text_that_is_asked_about_in_english(
+    ask: str, shown: str, own: tuple[str, str]
+) -> None:
+    told = kept(f"{own[0]} {ask.format(shown)}".strip())
+    assert not any(part in text for text in told for part in shown.strip("。").split("，"))
+    assert not own[1] or any(own[1] in text for text in told)
+
+
+@given(st.sampled_from(CHINESE_ASKS), st.sampled_from(ENGLISH_TEXTS), st.sampled_from((OWN[0], OWN[2])))
+def test_nor_of_an_english_text_that_is_asked_about_in_chinese(ask: str, shown: str, own: tuple[str, str]) -> None:
+    told = kept(f"{own[0]}{ask.format(shown)}")
+    assert not any(shown.strip(".") in text for text in told)
+    assert not own[1] or any(own[1] in text for text in told)
