@@ -40,6 +40,7 @@ from ebbing.remember.extraction.salient_words import Words
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
 from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import to_new_fact
+from ebbing.remember.facts.outdated_memories import OutdatedMemories
 from ebbing.remember.facts.salient_facts import quotable_words, salient_facts, worth_telling
 from ebbing.remember.facts.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
@@ -221,12 +222,13 @@ async def store_extraction(
 ) -> StoredExtraction:
     """Store what was read of messages, and the messages."""
     facts = with_literal_evidence(extraction.facts, screened)
+    in_company = await is_in_company(screened, store=deps.store, scope=context.scope)
+    outdated = OutdatedMemories(deps.store, deps.change_model, in_company)
     is_by_rules = bool(episodes) and extraction.llm is None and extraction.failed is None and statement is None
     drafts = [(fact, fact_draft(fact, screened[fact.source], context=context)) for fact in facts]
     if any(fact.tentative for fact in facts):
         drafts = await drop_unmatched_tentative(deps.store, drafts, screened=screened, context=context)
     quotable: Sequence[Words] = ()
-    in_company = await is_in_company(screened, store=deps.store, scope=context.scope)
     if is_by_rules:
         quotable, drafts = await quotable_words(deps, drafts, screened=screened, context=context, in_company=in_company)
     inserts, is_later = await deps.embed_now_or_later([*episodes, *(draft for _, draft in drafts)])
@@ -250,7 +252,7 @@ async def store_extraction(
             quotable=quotable,
             read_places=places,
             context=context,
-            in_company=in_company,
+            outdated=outdated,
             extraction=extraction,
         )
         new_facts = sorted([*new_facts, *quoted], key=attrgetter("fact.source"))
@@ -260,7 +262,7 @@ async def store_extraction(
         episodes=stored_messages,
         known_messages=known_messages,
         context=context,
-        in_company=in_company,
+        outdated=outdated,
         statement=statement,
     )
     stored = [*stored_messages, *(fact.insert for fact in new_facts)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from ebbing.domain.errors import StoreError
 from ebbing.language.text.quotation import quoted_words
 from ebbing.memory import AsyncMemory
+from ebbing.remember.extraction.salient_words import LEAST_AT_AN_END
 from ebbing.remember.facts.outdated_memories import LEAST, LEAST_IN_COMPANY, LEAST_OF_HARM, MAX_NEAR
 from ebbing.testing.models.change_model import FakeChangeModel
 from ebbing.testing.models.embedder import FakeEmbedder
@@ -34,10 +36,14 @@ SALIENT = {"choir": "habit", "ibuprofen": "health", "Leeds": "fact"}
 
 
 def opened(
-    ends: Callable[[str, str], float], *, salient: Mapping[str, str] = SALIENT, **more: Any
+    ends: Callable[[str, str], float],
+    *,
+    salient: Mapping[str, str] = SALIENT,
+    less_likely: Mapping[str, float] = MappingProxyType({}),
+    **more: Any,
 ) -> tuple[AsyncMemory, FakeChangeModel]:
     change_model = FakeChangeModel(ends, **more)
-    salience = FakeSalience(salient)
+    salience = FakeSalience(salient, less_likely=less_likely)
     components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder())
     slot = reader_slot(components.settings, components.embedder, salience=salience, change_model=change_model)
     return AsyncMemory(components=replace(components, reader=slot)), change_model
@@ -75,6 +81,29 @@ async def test_a_later_message_puts_a_quotation_in_doubt(memory: AsyncMemory, at
     explained = await memory.explain(first["id"])
     assert explained["related_ids"] == [last]
     assert explained["superseded_by"] is None
+
+
+@pytest.mark.parametrize(
+    ("probability", "later", "is_kept"),
+    [
+        (LEAST_AT_AN_END + 0.01, MOVED, True),
+        (LEAST_AT_AN_END - 0.01, MOVED, False),
+        (LEAST_AT_AN_END + 0.01, "the thursdays are getting longer", False),
+        (LEAST_AT_AN_END + 0.01, "did choir go back to thursdays?", False),
+    ],
+)
+async def test_less_is_asked_of_a_message_that_puts_a_memory_in_doubt(
+    probability: float, later: str, is_kept: bool
+) -> None:
+    def ends(earlier: str, message: str) -> float:
+        return ends_choir(earlier, message) if message.endswith(MOVED) else 0.01
+
+    salient = {"wednesdays": "habit", "thursdays": "habit"}
+    memory, _ = opened(ends, salient=salient, less_likely={"thursdays": probability})
+    async with memory:
+        await memory.add([spoken(CHOIR, 1), spoken("the alto section is thin", 2)], user_id="u")
+        await memory.add([spoken(later, 3)], user_id="u")
+        assert (quoted(later) in await doubted(memory)) is is_kept
 
 
 async def test_what_is_in_doubt_stands_in_no_context_and_its_message_does(memory: AsyncMemory) -> None:

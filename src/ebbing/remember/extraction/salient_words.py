@@ -30,6 +30,8 @@ LEAST: Final = 0.7
 """Probability from which a message is kept that comes by itself."""
 LEAST_IN_COMPANY: Final = 0.78
 """The same of one of a running talk, or among people. Of those that are kept, nineteen in twenty are worth it."""
+LEAST_AT_AN_END: Final = 0.4
+"""The same of one that leaves a memory without ground: what a person told has changed, and this says to what."""
 LEAST_READ: Final = 0.05
 """The same where a rule reads something from it. Two in five of those that are dropped were worth it, nine in ten of
 those that are kept."""

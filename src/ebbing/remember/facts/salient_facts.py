@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ebbing.domain.conflict.decision import Fact
-from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
 from ebbing.language.text.quotation import quoted_words
-from ebbing.language.text.sentences import split_text
 from ebbing.ports.models.salience import Salience, SalienceModel
 from ebbing.ports.stores.memory_store import Insert
 from ebbing.privacy.guarding.trust import TrustTier
@@ -28,6 +22,7 @@ from ebbing.remember.extraction.extractor import Extraction
 from ebbing.remember.extraction.salient_words import (
     LEAST,
     LEAST_ANSWERED,
+    LEAST_AT_AN_END,
     LEAST_IN_COMPANY,
     LEAST_UNDERSTOOD,
     READ_BACK,
@@ -40,12 +35,13 @@ from ebbing.remember.extraction.salient_words import (
     words_around,
 )
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
+from ebbing.remember.facts.judged_words import Vector, judge_of, judged_words, records_of, vectors_of, whole_vectors
 from ebbing.remember.facts.leads import lead_before, talk_before
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
+from ebbing.remember.facts.outdated_memories import OutdatedMemories
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.vectors.embed_drafts import insert_of
 
-Vector = NDArray[np.float32]
 _COUNTS: Final = frozenset({MemoryType.CONSTRAINT, MemoryType.PREFERENCE})
 _OF_HEALTH: Final = frozenset({"health", "diet"})
 
@@ -87,13 +83,6 @@ async def quotable_words(
     return quotable, others
 
 
-def judge_of(deps: AddDeps) -> SalienceModel | None:
-    """Return the salience model, if there is one for the vectors of the embedder."""
-    model, embedder = deps.salience, deps.embedder
-    is_for_it = model is not None and embedder is not None and embedder.model_id == model.model_id
-    return model if is_for_it else None
-
-
 def _may_be_quoted(fact: Fact, source: ScreenedMessage) -> bool:
     """Return whether the words of a fact can stand for it: a user says them of their life, and puts nothing right.
 
@@ -129,16 +118,18 @@ async def salient_facts(
     quotable: Sequence[Words],
     read_places: Collection[int],
     context: DraftContext,
-    in_company: bool,
+    outdated: OutdatedMemories,
     extraction: Extraction,
 ) -> list[NewFact]:
     """Return a quotation of each message that is worth remembering and from which nothing else is made.
+
+    What leaves a memory without ground tells how things are since then, so less is asked of it.
 
     Args:
         episodes: the messages with their vectors; without them nothing is judged, nor where they are stored already.
         quotable: words from which a rule read a fact, which goes with the quotation.
         read_places: places of messages from which a fact is made, or that are known.
-        in_company: the messages are of a running talk, or of one among people.
+        outdated: finds what the messages put in doubt, and knows whether they are of a talk.
         extraction: knows what was said before the messages.
     """
     model = judge_of(deps)
@@ -148,26 +139,65 @@ async def salient_facts(
     stated = [*quotable, *stated_words(screened, read_places=places, question_message=extraction.question_message)]
     if not stated:
         return []
-    vectors = await _vectors_of(deps, stated, whole=dict(_whole_vectors(screened, episodes)))
-    saliences = _judged(model, stated, vectors=vectors, in_talk=in_company)
-    least = LEAST_IN_COMPANY if in_company else LEAST
-    asks_who = any(_asks_who(*each, least=least) for each in zip(stated, saliences, strict=True))
+    vectors = await vectors_of(deps, stated, whole=dict(whole_vectors(screened, episodes)))
+    saliences = judged_words(model, stated, vectors=vectors, in_talk=outdated.in_company)
+    least = _Least(LEAST_IN_COMPANY if outdated.in_company else LEAST)
+    if any(least.may_be_lower(*each) for each in zip(stated, saliences, strict=True)):
+        ending = await outdated.endings(episodes, scope=context.scope, now=context.now)
+        least = replace(least, ending=_sources_of(ending, screened, episodes=episodes))
+    asks_who = _asks_who(stated, saliences, least=least)
     earlier = await _said_before(deps, context.scope) if asks_who else []
     quoting = _Quoting(screened, extraction.stored_before, earlier, model.version, least, context)
     quotations = quoting.alone(stated, saliences, vectors=vectors)
     places = {words.source for words, _, _ in quotations}
     led = [each for each in quoting.led(stated, saliences) if each[0].source not in places]
-    led_vectors = await _vectors_of(deps, [words for words, _ in led], whole=None) if led else []
+    led_vectors = await vectors_of(deps, [words for words, _ in led], whole=None) if led else []
     quotations += [(words, fact, vector) for (words, fact), vector in zip(led, led_vectors, strict=True)]
-    facts: list[NewFact] = []
+    return list(_new_facts(quotations, screened, context=context, model_id=model.model_id))
+
+
+def _new_facts(
+    quotations: Sequence[tuple[Words, Fact, Vector | None]],
+    screened: Sequence[ScreenedMessage],
+    *,
+    context: DraftContext,
+    model_id: str,
+) -> Iterator[NewFact]:
     for words, fact, vector in quotations:
         draft = fact_draft(fact, screened[words.source], context=context)
-        facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=model.model_id)))
-    return facts
+        yield to_new_fact(fact, insert_of(draft, vector, model_id=model_id))
 
 
-def _asks_who(words: Words, salience: Salience | None, *, least: float) -> bool:
-    return salience is not None and salience.probability >= least and leaves_out_whose(words, salience)
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The probability from which words are kept."""
+
+    usual: float
+    ending: frozenset[int] = frozenset()
+    """Places of the messages that leave a memory without ground."""
+
+    def of(self, words: Words) -> float:
+        """Return the probability from which these words are kept."""
+        return min(LEAST_AT_AN_END, self.usual) if words.source in self.ending else self.usual
+
+    def may_be_lower(self, words: Words, salience: Salience | None) -> bool:
+        """Return whether words are kept only if they leave a memory without ground."""
+        return salience is not None and words.read is None and LEAST_AT_AN_END <= salience.probability < self.usual
+
+
+def _sources_of(
+    ids: Collection[str], screened: Sequence[ScreenedMessage], *, episodes: Sequence[Insert]
+) -> frozenset[int]:
+    """Return the places of the messages whose records these are."""
+    records = records_of(screened, episodes)
+    return frozenset(source for source, parts in records if any(part.record.id in ids for part in parts))
+
+
+def _asks_who(stated: Sequence[Words], saliences: Sequence[Salience | None], *, least: _Least) -> bool:
+    """Return whether words that are kept may leave out of whom they tell."""
+    judged = zip(stated, saliences, strict=True)
+    likely = ((words, each) for words, each in judged if each is not None and each.probability >= least.of(words))
+    return any(leaves_out_whose(*each) for each in likely)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +210,7 @@ class _Quoting:
     earlier: Sequence[str]
     """The last messages that are stored, where whom a text tells may stand there."""
     version: str
-    least: float
+    least: _Least
     context: DraftContext
 
     def alone(
@@ -197,14 +227,14 @@ class _Quoting:
             fact = self._quotation_of(words, salience)
             if fact is not None and words.source not in answered:
                 quotations.append((words, fact, vector))
-            if words.question and salience is not None and salience.probability >= self.least:
+            if words.question and salience is not None and salience.probability >= self.least.of(words):
                 answered.add(words.source)
         return quotations
 
     def led(self, stated: Sequence[Words], saliences: Sequence[Salience | None]) -> Iterator[tuple[Words, Fact]]:
         """Yield words of which it is open whom they tell, behind what names somebody right before them."""
         for words, salience in zip(stated, saliences, strict=True):
-            is_likely = salience is not None and salience.probability >= self.least
+            is_likely = salience is not None and salience.probability >= self.least.of(words)
             if salience is None or not is_likely or words.read or words.question or not says_only_she(words.text):
                 continue
             tiers = {self.screened[words.source].tier, TrustTier.ASSISTANT}
@@ -213,7 +243,7 @@ class _Quoting:
             talk = talk_before(self.stored_before, scope, message=words.message, now=now)
             lead = lead_before(words.message, [*talk, *(each.message for each in in_call)], now=now)
             led = replace(words, lead=lead)
-            fact = salient_fact(led, salience, version=self.version, least=self.least) if lead else None
+            fact = salient_fact(led, salience, version=self.version, least=self.least.of(words)) if lead else None
             if fact is not None:
                 yield led, fact
 
@@ -224,7 +254,7 @@ class _Quoting:
             return None
         in_call = [each.message.content for each in self.screened[max(words.source - READ_BACK, 0) : words.source]]
         before = in_call or self.earlier
-        return salient_fact(words, salience, version=self.version, least=self.least, before=before)
+        return salient_fact(words, salience, version=self.version, least=self.least.of(words), before=before)
 
 
 async def _said_before(deps: AddDeps, scope: Scope) -> list[str]:
@@ -258,7 +288,7 @@ async def worth_telling(
         dropped |= await _answers_in_jest(deps, facts, screened=screened, question_message=question_message)
     doubtful = {place for place, new in enumerate(facts) if _may_be_anybodys(new, screened=screened)}
     if doubtful and not in_company:
-        vectors = dict(_whole_vectors(screened, episodes))
+        vectors = dict(whole_vectors(screened, episodes))
         sources = {place: facts[place].fact.source for place in doubtful}
         dropped |= _worth_little(model, sources, screened=screened, vectors=vectors)
     return [new for place, new in enumerate(facts) if place not in dropped]
@@ -302,8 +332,8 @@ async def _answers_in_jest(
     if model is None:
         return set()
     stated = list(answers.values())
-    vectors = await _vectors_of(deps, stated, whole=None)
-    saliences = _judged(model, stated, vectors=vectors, in_talk=True)
+    vectors = await vectors_of(deps, stated, whole=None)
+    saliences = judged_words(model, stated, vectors=vectors, in_talk=True)
     jests: set[int] = set()
     for place, salience in zip(answers, saliences, strict=True):
         if salience is not None and salience.probability < LEAST_ANSWERED:
@@ -317,52 +347,3 @@ def _may_be_anybodys(new: NewFact, *, screened: Sequence[ScreenedMessage]) -> bo
         return False
     counts = record.type in {*_COUNTS, MemoryType.PROCEDURAL} or not _OF_HEALTH.isdisjoint(record.tags)
     return not counts and _may_be_quoted(fact, screened[fact.source])
-
-
-def _judged(
-    model: SalienceModel, stated: Sequence[Words], *, vectors: Sequence[Vector | None], in_talk: bool
-) -> list[Salience | None]:
-    """Return what the model says of each; None of what has no vector."""
-    judged: list[Salience | None] = [None] * len(stated)
-    for is_answer in (False, True):
-        places = [
-            place
-            for place, (words, vector) in enumerate(zip(stated, vectors, strict=True))
-            if vector is not None and bool(words.question) is is_answer
-        ]
-        if not places:
-            continue
-        texts = [stated[place].full_text for place in places]
-        present = [vector for place in places if (vector := vectors[place]) is not None]
-        saliences = model.judge_answers(texts, present) if is_answer else model.judge(texts, present, in_talk=in_talk)
-        for place, salience in zip(places, saliences, strict=True):
-            judged[place] = salience
-    return judged
-
-
-async def _vectors_of(
-    deps: AddDeps, stated: Sequence[Words], *, whole: Mapping[int, Vector] | None
-) -> list[Vector | None]:
-    """Return the vector of each, that of a whole message as it is known; None for a part that cannot be embedded.
-
-    Args:
-        whole: the vectors of messages, by their places; without one a part is not looked at. None: all are parts.
-    """
-    parts = [words.passage for words in stated if whole is None or (not words.is_whole and words.source in whole)]
-    part_vectors: dict[str, Vector | None] = {}
-    with suppress(EmbeddingError):  # the message itself has its vector: only a part of it is not looked at
-        part_vectors.update(zip(parts, await deps.vectors(parts), strict=True))
-    if whole is None:
-        return [part_vectors.get(words.passage) for words in stated]
-    return [whole.get(words.source) if words.is_whole else part_vectors.get(words.passage) for words in stated]
-
-
-def _whole_vectors(screened: Sequence[ScreenedMessage], episodes: Sequence[Insert]) -> Iterator[tuple[int, Vector]]:
-    """Yield the vector of each message that is stored in one piece, by its place."""
-    first = 0
-    for source, (message, _, _) in enumerate(screened):
-        count = len(split_text(message.content))
-        entry = episodes[first].entry if count == 1 else None
-        if entry is not None and entry.vector is not None:
-            yield source, entry.vector
-        first += count

@@ -52,7 +52,7 @@ async def commit_facts(
     episodes: Sequence[Insert],
     known_messages: KnownMessages,
     context: DraftContext,
-    in_company: bool,
+    outdated: OutdatedMemories,
     statement: Statement | None = None,
 ) -> Committed:
     """Decide about facts and write them with the messages that they were read from, in one transaction.
@@ -63,13 +63,13 @@ async def commit_facts(
         episodes: the messages.
         known_messages: those that were stored before.
         context: whose memory it is, and when it is.
-        in_company: whether the messages are part of a running talk, or of one among several people.
+        outdated: finds what the messages put in doubt.
         statement: what is to be remembered as it stands.
 
     Raises:
         ConflictError: other calls wrote about the same owner at every attempt.
     """
-    commit = _Commit(deps, known_messages, episodes, context, facts, in_company, statement)
+    commit = _Commit(deps, known_messages, episodes, context, facts, outdated, statement)
     for _ in range(1, MAX_ATTEMPTS):  # the last attempt writes without a look at what was written in between
         try:
             committed = await commit.attempt(is_last=False)
@@ -99,12 +99,10 @@ class _Commit:
     episodes: Sequence[Insert]
     context: DraftContext
     facts: Sequence[NewFact]
-    in_company: bool
+    outdated: OutdatedMemories
     statement: Statement | None = None
     advice: _LlmAdvice | None = None
     """None until the model was asked. Later it counts only for memories that are still as the model saw them."""
-    outdated: OutdatedMemories | None = None
-    """None until the first attempt."""
     disbelieved: DisbelievedEndings | None = None
     """None until the first attempt."""
 
@@ -154,8 +152,6 @@ class _Commit:
         inserts = [change for change in changes if isinstance(change, Insert)]
         messages = [insert for insert in inserts if self._is_new_message(insert.record)]
         memories = [insert for insert in inserts if insert.record.kind is Kind.MEMORY]
-        if self.outdated is None:
-            self.outdated = OutdatedMemories(store, self.deps.change_model, self.in_company)
         doubted = await self.outdated.find(
             messages, new_memories=memories, scope=scope, now=now, besides=changed, sure_again=sure_again
         )

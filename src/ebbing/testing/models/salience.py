@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,21 @@ class FakeSalience:
         kinds: the kind by a word that makes a text worth remembering, such as `{"allergic": "health"}`.
         model_id: of the embedder whose vectors it judges.
         probability: of a text that holds one of the words.
+        less_likely: another probability, by the word.
     """
 
     version = "fake"
 
-    def __init__(self, kinds: Mapping[str, str], *, model_id: str = "fake-64", probability: float = 0.99) -> None:
+    def __init__(
+        self,
+        kinds: Mapping[str, str],
+        *,
+        model_id: str = "fake-64",
+        probability: float = 0.99,
+        less_likely: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
         self.model_id = model_id
-        self._kinds, self._probability = kinds, probability
+        self._kinds, self._probability, self._less_likely = kinds, probability, less_likely
         self.judged: list[str] = []
         """Every text that it was asked about, in order."""
         self.were_in_talk: list[bool] = []
@@ -42,5 +51,5 @@ class FakeSalience:
     def _judged(self, text: str) -> Salience:
         for word, kind in self._kinds.items():
             if word in text:
-                return Salience(self._probability, kind)
+                return Salience(self._less_likely.get(word, self._probability), kind)
         return Salience(0.01, "fact")
