@@ -47,6 +47,8 @@ from training.quantise import by_rows
 
 PACKAGE_DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data" / CHANGE_FILE_NAME
 LEARNED_LATER = ("r1", "r2", "r3", "r4", "r5", "r6", "t2", "t3", "t4", "t5")
+LEARNED_FURTHER = ("u1", "u2", "u3", "u4", "u5")
+"""Authors that the package's layers learned further from, before those that are new."""
 RANK = 16
 LARGEST = 31
 """Of the whole numbers that the steps are stored in: six bits."""
@@ -298,6 +300,7 @@ def main() -> None:
     chance, later = random.Random(1), [*conflicts(), *written(LEARNED_LATER)]
     if options.further:
         new = written(options.further.split(","))
+        later += written(set(LEARNED_FURTHER) - set(options.further.split(",")))
         package, prior = package_model()
         weights = prior.weights
         some = [*chance.sample(later, LATER_BESIDE), *chance.sample(new, min(len(new), LATER_BESIDE))]

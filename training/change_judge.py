@@ -26,7 +26,7 @@ from training.pairs import Pairs
 
 HELD = frozenset({"m7", "m8", "m13", "m14", "m15", "m16", "m19", "m20"})
 """Authors of talks that only judge …"""
-HELD_LATER = {"notes": ("r7", "r8"), "talks": ("t1", "t6"), "long": ("u6",)}
+HELD_LATER = {"notes": ("r7", "r8"), "talks": ("t1", "t6"), "long": ("u6",), "values": ("v3", "v6")}
 """… and authors of `data/later`."""
 LAYERS = 12
 RARER = 0.3

@@ -41,6 +41,8 @@ _THIRDS: Final = {
 }
 _A_MONTH: Final = r"(?!(?<=(?<!十)一月)[一二两三四五六七八九\d]\d*[百千万])"
 """一月三千 is a sum for each month."""
+_NOT_BY_THE_MOON: Final = "(?!八月十五(?![号日]))"
+"""八月十五 is the Mid-Autumn Festival, and 八月十五号 a day in August."""
 _NOT_MIDDLE: Final = "(?![国文心学午医餐风考毒奖标秋])"
 """After 中, what makes another word of it: 中国, 中学, 中午, 中风."""
 
@@ -48,6 +50,7 @@ _NOT_MIDDLE: Final = "(?![国文心学午医餐风考毒奖标秋])"
 def rules() -> list[Rule]:
     """The rules, for the grammar of Chinese."""
     month = rf"(?:(?:{YEAR}的?)?{MONTH})"
+    of_the_sun = rf"(?:(?:{YEAR}的?)?{_NOT_BY_THE_MOON}{MONTH})"
     things = "(?![楼线桌房店门院机位选手球车厅馆口床病文字码令])"
     feasts = sorted((name for name in holidays() if not name.isascii()), key=len, reverse=True)
     middle = rf"(?<![一二两三四五六七八九十几整全\d])年中{_NOT_MIDDLE}"
@@ -56,7 +59,7 @@ def rules() -> list[Rule]:
     )
     return [
         Rule(
-            rf"{month}的?{_A_MONTH}(?:(?P<d>{_DAY})(?:[日号]|(?![\d个月年天周.点时百千万亿块元斤]))(?:{_TO}(?P<d2>{_DAY})[日号])?)?",
+            rf"{of_the_sun}的?{_A_MONTH}(?:(?P<d>{_DAY})(?:[日号]|(?![\d个月年天周.点时百千万亿块元斤]))(?:{_TO}(?P<d2>{_DAY})[日号])?)?",
             _date,
             YEAR_HEADS,
         ),
