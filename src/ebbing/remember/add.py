@@ -41,7 +41,7 @@ from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, messag
 from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import to_new_fact
 from ebbing.remember.facts.outdated_memories import OutdatedMemories
-from ebbing.remember.facts.salient_facts import quotable_words, salient_facts, worth_telling
+from ebbing.remember.facts.salient_facts import RuleFacts, quotable_words, salient_facts, worth_telling
 from ebbing.remember.facts.withdrawn_wishes import with_withdrawn_wishes
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.llm.retry_queue import enqueue_retry, pending_extraction_of
@@ -249,8 +249,7 @@ async def store_extraction(
             deps,
             screened,
             episodes=stored_messages,
-            quotable=quotable,
-            read_places=places,
+            by_rules=RuleFacts(new_facts, quotable, places),
             context=context,
             outdated=outdated,
             extraction=extraction,

@@ -83,6 +83,28 @@ async def test_a_later_message_puts_a_quotation_in_doubt(memory: AsyncMemory, at
     assert explained["superseded_by"] is None
 
 
+@pytest.mark.parametrize("texts", [(CHOIR, "the alto section is thin", MOVED), (MOVED, "we need altos", CHOIR)])
+async def test_messages_of_one_call_without_times_follow_each_other(
+    memory: AsyncMemory, texts: tuple[str, str, str]
+) -> None:
+    await memory.add([{"role": "user", "content": text} for text in texts], user_id="u")
+    in_doubt = [text for text, is_doubted in (await doubted(memory)).items() if is_doubted]
+    assert [quoted_words(text) for text in in_doubt] == ([CHOIR] if texts[0] == CHOIR else [])
+    episodes = (await memory.get_all(user_id="u", include="episodes"))["results"]
+    assert [item["memory"] for item in sorted(episodes, key=lambda item: item["created_at"])] == list(texts)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_less_is_asked_at_an_end_in_one_call_too(at_once: bool) -> None:
+    salient = {"wednesdays": "habit", "thursdays": "habit"}
+    memory, _ = opened(ends_choir, salient=salient, less_likely={"thursdays": LEAST_AT_AN_END + 0.01})
+    talk = [spoken(CHOIR, 1), spoken("the alto section is thin", 2), spoken(MOVED, 3)]
+    async with memory:
+        for batch in [talk] if at_once else [[message] for message in talk]:
+            await memory.add(batch, user_id="u")
+        assert await doubted(memory) == {quoted(CHOIR): True, quoted(MOVED): False}
+
+
 @pytest.mark.parametrize(
     ("probability", "later", "is_kept"),
     [

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.history import STORED_AS_SAID
+from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import (
     QUARANTINED,
     USUAL_IMPORTANCE,
@@ -61,9 +62,9 @@ def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, context: 
     Part n of a message with an id is named `id#n` beside the id itself.
     """
     drafts: list[Draft] = []
-    for source in messages:
+    for place, source in enumerate(messages):
         for number, part in enumerate(split_text(source.message.content), start=1):
-            drafts.append(_utterance(source, part, number=number, kind=kind, context=context))
+            drafts.append(_utterance(source, part, place=place, number=number, kind=kind, context=context))
     return drafts
 
 
@@ -76,7 +77,7 @@ def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) ->
         id=context.ids.new(),
         belongs_to=context.scope,
         content=fact.text,
-        created_at=(message.timestamp or context.now).astimezone(UTC),
+        created_at=_said_at(message, fact.source, context=context),
         recorded_at=context.now,
         utc_offset_minutes=message.utc_offset_minutes,
         type=fact.type,
@@ -103,7 +104,15 @@ def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) ->
     return Draft(record, utterance=False)
 
 
-def _utterance(source: ScreenedMessage, text: str, *, number: int, kind: Kind, context: DraftContext) -> Draft:
+def _said_at(message: Message, place: int, *, context: DraftContext) -> datetime:
+    """Return when a message was said. Those of one call that have no time of their own follow each other."""
+    said_at = message.timestamp or context.now + timedelta(microseconds=place)
+    return said_at.astimezone(UTC)
+
+
+def _utterance(
+    source: ScreenedMessage, text: str, *, place: int, number: int, kind: Kind, context: DraftContext
+) -> Draft:
     message = source.message
     source_ids: tuple[str, ...] = ()
     if message.id is not None:
@@ -113,7 +122,7 @@ def _utterance(source: ScreenedMessage, text: str, *, number: int, kind: Kind, c
         id=context.ids.new(),
         belongs_to=context.scope,
         content=text,
-        created_at=(message.timestamp or context.now).astimezone(UTC),
+        created_at=_said_at(message, place, context=context),
         recorded_at=context.now,
         utc_offset_minutes=message.utc_offset_minutes,
         kind=kind,

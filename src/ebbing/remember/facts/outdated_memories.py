@@ -159,9 +159,11 @@ class OutdatedMemories:
                     pairs.append(pair)
         return await self._judge(model, pairs)
 
-    async def endings(self, messages: Sequence[Insert], *, scope: Scope, now: datetime) -> frozenset[str]:
-        """Return the ids of the messages that leave a stored memory without ground."""
-        doubted = await self.find(messages, new_memories=(), scope=scope, now=now, besides=(), sure_again={})
+    async def endings(
+        self, messages: Sequence[Insert], *, new_memories: Sequence[Insert], scope: Scope, now: datetime
+    ) -> frozenset[str]:
+        """Return the ids of the messages that leave a memory without ground."""
+        doubted = await self.find(messages, new_memories=new_memories, scope=scope, now=now, besides=(), sure_again={})
         return frozenset(doubted.values())
 
     async def _near(

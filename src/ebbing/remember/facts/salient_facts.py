@@ -42,6 +42,7 @@ from ebbing.remember.facts.outdated_memories import OutdatedMemories
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.vectors.embed_drafts import insert_of
 
+_Judged = tuple[Words, Salience | None, Vector | None]
 _COUNTS: Final = frozenset({MemoryType.CONSTRAINT, MemoryType.PREFERENCE})
 _OF_HEALTH: Final = frozenset({"health", "diet"})
 
@@ -110,13 +111,23 @@ def _attributes_now(shard: Shard, *, now: datetime) -> set[str]:
     return {name for name, code in names if code in codes}
 
 
+@dataclass(frozen=True, slots=True)
+class RuleFacts:
+    """What the rules read of some messages."""
+
+    facts: Sequence[NewFact]
+    quotable: Sequence[Words]
+    """Words from which a fact was read, which goes with their quotation."""
+    places: Collection[int]
+    """Of messages from which a fact is made, or that are known."""
+
+
 async def salient_facts(
     deps: AddDeps,
     screened: Sequence[ScreenedMessage],
     *,
     episodes: Sequence[Insert],
-    quotable: Sequence[Words],
-    read_places: Collection[int],
+    by_rules: RuleFacts,
     context: DraftContext,
     outdated: OutdatedMemories,
     extraction: Extraction,
@@ -127,62 +138,37 @@ async def salient_facts(
 
     Args:
         episodes: the messages with their vectors; without them nothing is judged, nor where they are stored already.
-        quotable: words from which a rule read a fact, which goes with the quotation.
-        read_places: places of messages from which a fact is made, or that are known.
         outdated: finds what the messages put in doubt, and knows whether they are of a talk.
         extraction: knows what was said before the messages.
     """
     model = judge_of(deps)
     if model is None or not episodes:
         return []
-    places = {*read_places, *(words.source for words in quotable)}
+    quotable = by_rules.quotable
+    places = {*by_rules.places, *(words.source for words in quotable)}
     stated = [*quotable, *stated_words(screened, read_places=places, question_message=extraction.question_message)]
     if not stated:
         return []
     vectors = await vectors_of(deps, stated, whole=dict(whole_vectors(screened, episodes)))
     saliences = judged_words(model, stated, vectors=vectors, in_talk=outdated.in_company)
-    least = _Least(LEAST_IN_COMPANY if outdated.in_company else LEAST)
-    if any(least.may_be_lower(*each) for each in zip(stated, saliences, strict=True)):
-        ending = await outdated.endings(episodes, scope=context.scope, now=context.now)
-        least = replace(least, ending=_sources_of(ending, screened, episodes=episodes))
-    asks_who = _asks_who(stated, saliences, least=least)
-    earlier = await _said_before(deps, context.scope) if asks_who else []
-    quoting = _Quoting(screened, extraction.stored_before, earlier, model.version, least, context)
-    quotations = quoting.alone(stated, saliences, vectors=vectors)
-    places = {words.source for words, _, _ in quotations}
-    led = [each for each in quoting.led(stated, saliences) if each[0].source not in places]
-    led_vectors = await vectors_of(deps, [words for words, _ in led], whole=None) if led else []
-    quotations += [(words, fact, vector) for (words, fact), vector in zip(led, led_vectors, strict=True)]
-    return list(_new_facts(quotations, screened, context=context, model_id=model.model_id))
+    judged = list(zip(stated, saliences, vectors, strict=True))
+    earlier = await _said_before(deps, context.scope) if _asks_who(judged) else []
+    least = LEAST_IN_COMPANY if outdated.in_company else LEAST
+    quoting = _Quoting(screened, extraction.stored_before, earlier, model, least, context)
+    facts = await quoting.facts(deps, judged)
+    if any(_may_be_at_an_end(each, least=least) for each in judged):
+        new_memories = [new.insert for new in (*by_rules.facts, *facts)]
+        ending = await outdated.endings(episodes, new_memories=new_memories, scope=context.scope, now=context.now)
+        sources = _sources_of(ending, screened, episodes=episodes).difference(new.fact.source for new in facts)
+        at_an_end = [each for each in judged if each[0].source in sources]
+        facts += await replace(quoting, least=LEAST_AT_AN_END).facts(deps, at_an_end)
+    return facts
 
 
-def _new_facts(
-    quotations: Sequence[tuple[Words, Fact, Vector | None]],
-    screened: Sequence[ScreenedMessage],
-    *,
-    context: DraftContext,
-    model_id: str,
-) -> Iterator[NewFact]:
-    for words, fact, vector in quotations:
-        draft = fact_draft(fact, screened[words.source], context=context)
-        yield to_new_fact(fact, insert_of(draft, vector, model_id=model_id))
-
-
-@dataclass(frozen=True, slots=True)
-class _Least:
-    """The probability from which words are kept."""
-
-    usual: float
-    ending: frozenset[int] = frozenset()
-    """Places of the messages that leave a memory without ground."""
-
-    def of(self, words: Words) -> float:
-        """Return the probability from which these words are kept."""
-        return min(LEAST_AT_AN_END, self.usual) if words.source in self.ending else self.usual
-
-    def may_be_lower(self, words: Words, salience: Salience | None) -> bool:
-        """Return whether words are kept only if they leave a memory without ground."""
-        return salience is not None and words.read is None and LEAST_AT_AN_END <= salience.probability < self.usual
+def _may_be_at_an_end(judged: _Judged, *, least: float) -> bool:
+    """Return whether words are kept only if they leave a memory without ground."""
+    words, salience, _ = judged
+    return salience is not None and words.read is None and LEAST_AT_AN_END <= salience.probability < least
 
 
 def _sources_of(
@@ -193,11 +179,10 @@ def _sources_of(
     return frozenset(source for source, parts in records if any(part.record.id in ids for part in parts))
 
 
-def _asks_who(stated: Sequence[Words], saliences: Sequence[Salience | None], *, least: _Least) -> bool:
-    """Return whether words that are kept may leave out of whom they tell."""
-    judged = zip(stated, saliences, strict=True)
-    likely = ((words, each) for words, each in judged if each is not None and each.probability >= least.of(words))
-    return any(leaves_out_whose(*each) for each in likely)
+def _asks_who(judged: Sequence[_Judged]) -> bool:
+    """Return whether words that may be kept leave out of whom they tell."""
+    likely = (each for each in judged if each[1] is not None and each[1].probability >= LEAST_AT_AN_END)
+    return any(salience is not None and leaves_out_whose(words, salience) for words, salience, _ in likely)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,32 +194,39 @@ class _Quoting:
     """The last stored messages of the same conversation, newest first."""
     earlier: Sequence[str]
     """The last messages that are stored, where whom a text tells may stand there."""
-    version: str
-    least: _Least
+    model: SalienceModel
+    least: float
     context: DraftContext
 
-    def alone(
-        self,
-        stated: Sequence[Words],
-        saliences: Sequence[Salience | None],
-        *,
-        vectors: Sequence[Vector | None],
-    ) -> list[tuple[Words, Fact, Vector | None]]:
+    async def facts(self, deps: AddDeps, judged: Sequence[_Judged]) -> list[NewFact]:
+        """Return the quotations as facts: of words that say of whom they tell, and of others behind what says it."""
+        quotations = self._alone(judged)
+        places = {words.source for words, _, _ in quotations}
+        led = [each for each in self._led(judged) if each[0].source not in places]
+        led_vectors = await vectors_of(deps, [words for words, _ in led], whole=None) if led else []
+        quotations += [(words, fact, vector) for (words, fact), vector in zip(led, led_vectors, strict=True)]
+        facts: list[NewFact] = []
+        for words, fact, vector in quotations:
+            draft = fact_draft(fact, self.screened[words.source], context=self.context)
+            facts.append(to_new_fact(fact, insert_of(draft, vector, model_id=self.model.model_id)))
+        return facts
+
+    def _alone(self, judged: Sequence[_Judged]) -> list[tuple[Words, Fact, Vector | None]]:
         """Return the quotations of words that say of whom they tell, one a message."""
         quotations: list[tuple[Words, Fact, Vector | None]] = []
         answered: set[int] = set()
-        for words, vector, salience in zip(stated, vectors, saliences, strict=True):
+        for words, salience, vector in judged:
             fact = self._quotation_of(words, salience)
             if fact is not None and words.source not in answered:
                 quotations.append((words, fact, vector))
-            if words.question and salience is not None and salience.probability >= self.least.of(words):
+            if words.question and salience is not None and salience.probability >= self.least:
                 answered.add(words.source)
         return quotations
 
-    def led(self, stated: Sequence[Words], saliences: Sequence[Salience | None]) -> Iterator[tuple[Words, Fact]]:
+    def _led(self, judged: Sequence[_Judged]) -> Iterator[tuple[Words, Fact]]:
         """Yield words of which it is open whom they tell, behind what names somebody right before them."""
-        for words, salience in zip(stated, saliences, strict=True):
-            is_likely = salience is not None and salience.probability >= self.least.of(words)
+        for words, salience, _ in judged:
+            is_likely = salience is not None and salience.probability >= self.least
             if salience is None or not is_likely or words.read or words.question or not says_only_she(words.text):
                 continue
             tiers = {self.screened[words.source].tier, TrustTier.ASSISTANT}
@@ -243,7 +235,7 @@ class _Quoting:
             talk = talk_before(self.stored_before, scope, message=words.message, now=now)
             lead = lead_before(words.message, [*talk, *(each.message for each in in_call)], now=now)
             led = replace(words, lead=lead)
-            fact = salient_fact(led, salience, version=self.version, least=self.least.of(words)) if lead else None
+            fact = salient_fact(led, salience, version=self.model.version, least=self.least) if lead else None
             if fact is not None:
                 yield led, fact
 
@@ -254,7 +246,7 @@ class _Quoting:
             return None
         in_call = [each.message.content for each in self.screened[max(words.source - READ_BACK, 0) : words.source]]
         before = in_call or self.earlier
-        return salient_fact(words, salience, version=self.version, least=self.least.of(words), before=before)
+        return salient_fact(words, salience, version=self.model.version, least=self.least, before=before)
 
 
 async def _said_before(deps: AddDeps, scope: Scope) -> list[str]:
