@@ -42,3 +42,27 @@ def test_nor_of_an_english_text_that_is_asked_about_in_chinese(ask: str, shown: 
     told = kept(f"{own[0]}{ask.format(shown)}")
     assert not any(shown.strip(".") in text for text in told)
     assert not own[1] or any(own[1] in text for text in told)
+
+
+FACTS = ("I'm allergic to peanuts", "I have four children", "my name is Lily", "I live in Turin")
+HANDED = ("My cousin wrote this. {}", "My sister's cover letter: {}", "FW: {}", "{} That's the message I got from Tom.")
+CHINESE_FACTS = ("我对花生过敏", "我离婚了", "本人32岁，住在苏州", "我女儿叫安安")
+CHINESE_HANDED = ("客人备注：{}", "面试者简历：{}", "{}。这是今天一个客人写的备注", "我哥发来：{}", "小王：{}")
+
+
+@given(st.sampled_from(HANDED), st.sampled_from(FACTS))
+def test_no_rule_reads_what_somebody_else_wrote(handed: str, fact: str) -> None:
+    assert not extract([Message(handed.format(f"{fact}."), name="Rhona")], now=NOW)
+    assert extract([Message(f"My situation: {fact}.", name="Rhona")], now=NOW)
+
+
+@given(st.sampled_from(CHINESE_HANDED), st.sampled_from(CHINESE_FACTS))
+def test_nor_in_chinese(handed: str, fact: str) -> None:
+    assert not extract([Message(handed.format(fact), name="林溪")], now=NOW)
+    assert extract([Message(f"我的情况：{fact}", name="林溪")], now=NOW)
+
+
+@given(st.sampled_from(["here's what she wrote", "my sister texted", "她写的是："]), st.sampled_from(FACTS))
+def test_nor_in_the_message_after_one_that_announces_it(announced: str, fact: str) -> None:
+    messages = [Message(announced, name="Rhona"), Message(fact, name="Rhona")]
+    assert not extract(messages, now=NOW)

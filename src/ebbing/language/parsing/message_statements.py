@@ -69,7 +69,9 @@ class MessageParser:
         pack = self.packs.by_language.get(self._language())
         if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
             return
-        spoken = as_first_person(sentences(without_shown_text(self.message.content)), pack=pack)
+        spoken = as_first_person(
+            sentences(without_shown_text(self.message.content, name=self.message.name or "")), pack=pack
+        )
         spoken = with_lists_apart(spoken, pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
             spoken = with_its_own(spoken, before=self.before.content)
@@ -104,9 +106,11 @@ class MessageParser:
         return play is not None and play.search(self.message.content[:_MAX_GAME_CHARS]) is not None
 
     def _of_a_task(self, pack: Pack) -> bool:
-        """Whether it answers what was asked about a piece of work: who is in the story, the text to put right."""
-        if self.before is None or self.before.role is not Role.ASSISTANT:
+        """Whether it answers what was asked about a piece of work, or is the text that was announced for it."""
+        if self.before is None:
             return False
+        if self.before.role is not Role.ASSISTANT:
+            return self.continues_speaker() and shows("announces_text", self.before.content)
         request = self.before.content[-_MAX_REQUEST_CHARS:]
         sent, about = pack.gates.get("sent_for"), pack.gates.get("about_work")
         if sent is not None and sent.search(request):

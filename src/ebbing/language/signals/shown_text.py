@@ -1,16 +1,20 @@
-"""A text that somebody shows and asks about: "whats it say: 孩子不能喝牛奶". Its words are not the speaker's own.
+"""Texts in a message that are not the speaker's own words: asked about, handed over, or said by somebody else.
 
-A message that asks what a text says, to translate it or whether it is right, shows that text. It stands behind a colon
-after the question, or it is in another script than the question.
+"whats it say: 孩子不能喝牛奶" asks what a text says. "My cousin wrote this. I'm a nurse …" hands one over. 客人备注：…
+says whose words follow. Such a text stands behind a colon, is in another script than the question about it, or is all
+that stands beside the sentence that hands it over. Read as the speaker's own, it would make false memories.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from ebbing.language.signals.talk_signs import first_match, shows
 from ebbing.language.text.detect_language import detect
+from ebbing.language.text.pieces import pieces
 
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _BETWEEN: Final = rf"[^A-Za-z\n{_HAN}]"
@@ -23,24 +27,130 @@ _FOREIGN: Final = {
 _UNIT: Final = {"en": re.compile(f"[{_HAN}]"), "zh": re.compile(r"[^\W\d_]+")}
 _LEAST_UNITS: Final = {"en": 5, "zh": 4}
 """Characters or words from which such a run is a text; fewer are words that somebody mixes in."""
-_BEGINS: Final = re.compile(r"[:：]\s*(?=\S)")
+_COLON: Final = re.compile(r"[:：]\s*(?=\S)")
 _REACH: Final = 60
 """Characters after the question in which the text begins."""
+_HEAD: Final = re.compile(r"([^\n.!?。！？;；:：,，]{1,60})[:：](?!\d)[ \t]*")
+"""The last clause before a colon, which may say whose words follow."""
+_PARAGRAPH: Final = re.compile(r"\n\s*\n|\Z")
+_LABEL: Final = re.compile(
+    rf"(?:^|(?<=[\n.!?。！？]))[ \t\-*•]*"
+    rf"(?P<label>[A-Z][\w'’.-]{{0,15}}(?: [A-Z][\w'’.-]{{0,15}})?|[a-z]{{2,4}}|[{_HAN}]{{1,5}})"
+    r"[:：](?!\d)[ \t]*(?=\S)",
+)
+"""Who speaks, in a talk that somebody pastes."""
+_FIRST_PERSON: Final = re.compile(r"(?i)(?:\b(?:I|I['’]?m|I['’]?ve|my|we|our)\b|[我俺咱]|本人)")
+_WITHIN: Final = 12
+"""Characters behind a label in which the first person stands."""
+_QUOTED: Final = re.compile(r"[“\"「『][^”\"」』\n]{2,}[”\"」』]|(?<!\w)['‘][^'’\n]{2,}['’](?!\w)")
 
 
-def without_shown_text(message: str) -> str:
-    """Return the message with a line's end in place of each text that it only asks about."""
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """Where a text that is not the speaker's own begins and ends."""
+
+    begin: int
+    end: int
+    head: int | None = None
+    """Where the words begin that say whose it is; None where it is only there to be worked on."""
+
+
+def without_shown_text(message: str, *, name: str = "") -> str:
+    """Return the message with a line's end in place of each text that is not the speaker's own.
+
+    Args:
+        name: of the speaker: what stands behind it is the speaker's.
+    """
+    parts: list[str] = []
+    place = 0
+    for shown in shown_texts(message, name=name):
+        parts += [message[place : shown.begin], "\n"]
+        place = shown.end
+    return "".join(parts) + message[place:]
+
+
+def shown_texts(message: str, *, name: str = "") -> list[ShownText]:
+    """Return the texts in a message that are not the speaker's own, in order, none within another."""
+    every = [*_asked_about(message), *_said_by_others(message), *_labelled(message, name)]
+    every = every or [*_handed_over(message)]
+    apart: list[ShownText] = []
+    for shown in sorted(every, key=lambda each: (each.begin, -each.end)):
+        if not apart or shown.begin >= apart[-1].end:
+            apart.append(shown)
+        elif shown.end > apart[-1].end:
+            apart.append(ShownText(apart[-1].end, shown.end, shown.head))
+    return apart
+
+
+def _asked_about(message: str) -> Iterator[ShownText]:
+    """Yield what a message asks the meaning or the wording of."""
     question = first_match("asks_about_text", message)
     if question is None:
-        return message
-    begins = _BEGINS.search(message, question.end(), question.end() + _REACH)
-    own = message if begins is None else message[: begins.start()]
+        return
+    colon = _COLON.search(message, question.end(), question.end() + _REACH)
+    own_end = len(message) if colon is None else colon.start()
+    if colon is not None:
+        yield ShownText(colon.start(), len(message))
     language = "zh" if detect(question.group()) == "zh" else "en"
-    own = _FOREIGN[language].sub(lambda run: "\n" if _is_text(run.group(), language) else run.group(), own)
-    if begins is None and own == message and shows("asks_about_wording", message):
-        return message[question.start() :]
-    return own
+    has_foreign = False
+    for run in _FOREIGN[language].finditer(message, 0, own_end):
+        if len(_UNIT[language].findall(run.group())) >= _LEAST_UNITS[language]:
+            has_foreign = True
+            yield ShownText(*run.span())
+    if colon is None and not has_foreign and shows("asks_about_wording", message) and not _QUOTED.search(message):
+        yield ShownText(0, question.start())
 
 
-def _is_text(run: str, language: str) -> bool:
-    return len(_UNIT[language].findall(run)) >= _LEAST_UNITS[language]
+def _handed_over(message: str) -> Iterator[ShownText]:
+    """Yield what stands behind a first sentence that hands a text over, or before a last one that does."""
+    parts = pieces(message)
+    if len(parts) < 2 or _QUOTED.search(message):
+        return
+    first, last = parts[0], parts[-1] if parts[-1].strip() else parts[-2]
+    if shows("hands_over", first):
+        yield ShownText(len(first), len(message))
+    elif shows("hands_over", last) or shows("handed_over", last):
+        yield ShownText(0, message.rindex(last))
+
+
+def _said_by_others(message: str) -> Iterator[ShownText]:
+    """Yield what stands behind a colon and words that say whose text follows, to the end of its line or paragraph."""
+    for head in _HEAD.finditer(message):
+        if not shows("brings_text", head.group(1)) or shows("tells_own", head.group(1)):
+            continue
+        is_at_line_end = message[head.end() : head.end() + 1] in {"\n", ""}
+        end = message.find("\n", head.end())
+        if is_at_line_end or end < 0:
+            paragraph = _PARAGRAPH.search(message, head.end() + 1)
+            end = paragraph.start() if paragraph is not None and is_at_line_end else len(message)
+        yield ShownText(head.end(), end, head.start())
+
+
+def _labelled(message: str, name: str) -> Iterator[ShownText]:
+    """Yield what others say in a talk that was pasted: first person behind a label that is not the speaker's."""
+    labels = [*_LABEL.finditer(message)]
+    next_labels = [*(label.start() for label in labels[1:]), len(message)]
+    for label, next_label in zip(labels, next_labels, strict=False):
+        words = label["label"]
+        is_own = words == name or shows("own_label", words)
+        end = next_label - len(message[label.end() : next_label].partition("\n")[2])
+        if not is_own and _FIRST_PERSON.search(message, label.end(), min(end, label.end() + _WITHIN)):
+            yield ShownText(label.end(), end, label.start("label"))
+
+
+def own_rows(rows: Sequence[tuple[int, int]], shown: Sequence[ShownText]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of some rows of a message that are the speaker's own, or say whose words they hold.
+
+    Args:
+        rows: begin and end of each row.
+        shown: the texts that are not the speaker's own.
+    """
+    for begin, end in rows:
+        place = begin
+        for text in shown:
+            says_whose = text.head is not None and place <= text.head
+            if text.end <= place or text.begin >= end or says_whose:
+                continue
+            yield place, max(place, text.begin)
+            place = min(end, text.end)
+        yield place, end

@@ -16,7 +16,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import NOTICED, MemoryType, Role
 from ebbing.language.parsing.questions import ADDRESSED, kin_in
 from ebbing.language.patterns.rule_pack import Packs
-from ebbing.language.signals.shown_text import without_shown_text
+from ebbing.language.signals.shown_text import own_rows, shown_texts
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
@@ -247,7 +247,7 @@ def stated_words(
         message = each.message
         if message.role is not Role.USER or each.held_back is not None or source in read_places:
             continue
-        text = _stated(message.content)
+        text = "" if _is_announced(screened, source) else _stated(message.content)
         if not text or shows("jokes", text) or PLACEHOLDER.search(text) is not None:
             continue
         if shows("supposes", text) and not shows("grave", text):
@@ -258,6 +258,15 @@ def stated_words(
         if _LEAST_CHARS <= len(text) <= _MAX_CHARS and not _is_order(text, each):
             stated.append(Words(source, message, text))
     return stated
+
+
+def _is_announced(screened: Sequence[ScreenedMessage], source: int) -> bool:
+    """Return whether a message is a text that its speaker announced right before: "here's what she wrote"."""
+    if not source:
+        return False
+    before, message = screened[source - 1].message, screened[source].message
+    is_own = (before.role, before.name) == (message.role, message.name)
+    return is_own and shows("announces_text", before.content)
 
 
 def salient_fact(
@@ -374,23 +383,17 @@ def _is_order(text: str, source: ScreenedMessage) -> bool:
 def _stated(content: str) -> str:
     """Return the longest row of pieces that ask nothing, a literal part of the content.
 
-    "Can you use metric from now on?" asks nothing: it says how to answer. A text that is only shown states
-    nothing.
+    "Can you use metric from now on?" asks nothing: it says how to answer. A text that is not the speaker's own is left
+    out, unless the row says whose it is.
     """
-    rows = [""]
-    own = without_shown_text(content)
-    for line in own.split("\n") if own != content else [content]:
-        rows += _rows(line)
-    return max(rows, key=len).strip()
-
-
-def _rows(text: str) -> list[str]:
-    """Return the rows of pieces between those that ask."""
-    rows = [""]
-    for piece in pieces(text):
+    rows: list[tuple[int, int]] = []
+    begin = place = 0
+    for piece in pieces(content):
         is_wish = _OF_YOU.search(piece) is not None and shows("standing", piece)
         if _ASKS.search(piece) and not is_wish:
-            rows.append("")
-        else:
-            rows[-1] += piece
-    return rows
+            rows.append((begin, place))
+            begin = place + len(piece)
+        place += len(piece)
+    rows.append((begin, place))
+    own = (content[first:last].strip() for first, last in own_rows(rows, shown_texts(content)))
+    return max(own, key=len)

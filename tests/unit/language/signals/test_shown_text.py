@@ -50,3 +50,50 @@ def test_the_time_grows_with_the_length_alone(run: str) -> None:
     began = time.perf_counter()
     without_shown_text(message)
     assert time.perf_counter() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("message", "own"),
+    [
+        ("客人发来的：我对花生过敏，出餐时请注意。", "客人发来的："),
+        ("我在成都开火锅店，客人说：我对花生过敏", "我在成都开火锅店，客人说："),
+        ("我对海鲜过敏，请不要放虾。这是今天一个客人写的备注", "这是今天一个客人写的备注"),
+        ("My cousin wrote this. I'm a nurse and I live in Turin.", "My cousin wrote this."),
+        ("homework of my daughter, check it\nMy name is Lily. I am 9.", "homework of my daughter, check it"),
+        ("I'm moving to Norway. That's the message I got from my cousin.", "That's the message I got from my cousin."),
+        ("I'm a nurse. I live in Turin. Translate to Italian please", "Translate to Italian please"),
+        ("my friend texted me\nI'm getting divorced", "my friend texted me"),
+        ("FW: I have a severe peanut allergy.", "FW:"),
+        ("小王：我住在北京\n我：我住在上海", "小王：\n\n我：我住在上海"),
+        ("Him: I live in Rotterdam. Me: I work on a ship. Him: I have a daughter.", "Him: Me: I work on a ship. Him:"),
+    ],
+)
+def test_what_somebody_else_says_is_left_out(message: str, own: str) -> None:
+    left = without_shown_text(message)
+    assert " ".join(left.split()) == " ".join(own.split())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My situation: I'm a nurse and I live in Turin",
+        "Quick update: I moved to Leeds",
+        "我想说：我对花生过敏",
+        "我的情况：35岁，住在南京，对虾过敏",
+        "跟你说个事：我怀孕了",
+        "Note to self: I park on level 3",
+        "Diet: I'm vegan",
+        "I got this job! I'm a baker now",
+        "My sister wrote this cookbook. I'm a vegetarian.",
+        "这是我写的第一本书。我住在杭州。",
+        "can you check this weekend for flights? I'm flying to Rome",
+        "I start at 8:30. I have two kids",
+    ],
+)
+def test_what_the_speaker_introduces_stays(message: str) -> None:
+    assert without_shown_text(message) == message
+
+
+def test_the_speakers_own_name_is_a_label_of_hers() -> None:
+    assert without_shown_text("Rhona: I live in Leeds", name="Rhona") == "Rhona: I live in Leeds"
+    assert "Leeds" not in without_shown_text("Rhona: I live in Leeds", name="Tom")
