@@ -522,3 +522,9 @@ def test_what_names_no_day_is_not_written_down(text: str) -> None:
 )
 def test_a_date_with_a_clock_or_a_weekday_beside_it_is_written_down_once(text: str, dated: str) -> None:
     assert absolute(text, now=MARCH) == dated
+
+
+@pytest.mark.parametrize("verb", ["broke", "hurt", "tore", "sold", "became"])
+def test_what_happened_in_a_month_did_not_happen_in_a_month_to_come(verb: str) -> None:
+    [span] = resolve(f"I {verb} it in November", now=NOW)
+    assert span.start < NOW

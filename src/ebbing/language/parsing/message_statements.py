@@ -8,7 +8,7 @@ clause in brackets ("(I'm vegetarian)") is a sentence of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
@@ -21,7 +21,7 @@ from ebbing.language.patterns.rule_pack import Pack, Packs
 from ebbing.language.signals.shown_text import without_shown_text
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.sentences import sentences
+from ebbing.language.text.sentences import QUOTED, sentences
 from ebbing.language.text.statement import Reader, Sentence, Speaker, Statement
 
 _MAX_REQUEST_CHARS: Final = 200
@@ -79,9 +79,7 @@ class MessageParser:
         spoken = placed(spoken, before=self.before.content if self.before else "", pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
             self._note_people_of(self.before.content[-_MAX_REQUEST_CHARS:], pack, word_list="asked_about")
-        for sentence in without_supposed(spoken):
-            if pack.gates["paste"].search(sentence.text):
-                return
+        for sentence in without_pasted(without_supposed(spoken), pack):
             lifted = Lifted.of(sentence)
             for part in (lifted.sentence, *lifted.own):
                 its_pack = self.packs.by_language.get(detect(part.text), pack)
@@ -147,6 +145,16 @@ def without_supposed(spoken: Sequence[Sentence]) -> Iterator[Sentence]:
         goes_on = _GOES_ON.match(sentence.text) is not None and not shows("grave", sentence.text)
         is_supposed = bool(_SUPPOSES.search(sentence.text)) or (is_supposed and goes_on)
         if not (is_supposed and goes_on):
+            yield sentence
+
+
+def without_pasted(spoken: Iterable[Sentence], pack: Pack) -> Iterator[Sentence]:
+    """Yield the sentences up to a task whose text follows; where the task quotes the text, those behind it too."""
+    for sentence in spoken:
+        is_task = pack.gates["paste"].search(sentence.text) is not None
+        if is_task and QUOTED not in sentence.text:
+            return
+        if not is_task:
             yield sentence
 
 
