@@ -57,7 +57,7 @@ def test_no_rule_reads_what_somebody_else_wrote(handed: str, fact: str) -> None:
 
 
 @given(st.sampled_from(CHINESE_HANDED), st.sampled_from(CHINESE_FACTS))
-def test_nor_in_chinese(handed: str, fact: str) -> None:
+def test_so_it_is_in_chinese(handed: str, fact: str) -> None:
     assert not extract([Message(handed.format(fact), name="林溪")], now=NOW)
     assert extract([Message(f"我的情况：{fact}", name="林溪")], now=NOW)
 

@@ -90,7 +90,7 @@ def _asked_about(message: str) -> Iterator[ShownText]:
     colon = _COLON.search(message, question.end(), question.end() + _REACH)
     own_end = len(message) if colon is None else colon.start()
     if colon is not None:
-        yield ShownText(colon.start(), _end_of(message, colon.end(), len(message)))
+        yield ShownText(colon.start(), _end_of(message, colon.end(), end=len(message)))
     language = "zh" if detect(question.group()) == "zh" else "en"
     has_foreign = False
     for run in _FOREIGN[language].finditer(message, 0, own_end):
@@ -123,10 +123,10 @@ def _said_by_others(message: str) -> Iterator[ShownText]:
         if is_at_line_end or end < 0:
             paragraph = _PARAGRAPH.search(message, head.end() + 1)
             end = paragraph.start() if paragraph is not None and is_at_line_end else len(message)
-        yield ShownText(head.end(), _end_of(message, head.end(), end), head.start())
+        yield ShownText(head.end(), _end_of(message, head.end(), end=end), head.start())
 
 
-def _end_of(message: str, begin: int, end: int) -> int:
+def _end_of(message: str, begin: int, *, end: int) -> int:
     """Return where a text ends that begins here, at the latest at `end`: before "by the way" the speaker goes on."""
     place = begin
     for piece in pieces(message[begin:end]):
