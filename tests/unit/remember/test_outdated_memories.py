@@ -15,7 +15,13 @@ from ebbing.domain.errors import StoreError
 from ebbing.language.text.quotation import quoted_words
 from ebbing.memory import AsyncMemory
 from ebbing.remember.extraction.salient_words import LEAST_AT_AN_END
-from ebbing.remember.facts.outdated_memories import LEAST, LEAST_IN_COMPANY, LEAST_OF_HARM, MAX_NEAR
+from ebbing.remember.facts.outdated_memories import (
+    LEAST,
+    LEAST_IN_COMPANY,
+    LEAST_OF_HARM,
+    LEAST_OF_HEALTH,
+    MAX_NEAR,
+)
 from ebbing.testing.models.change_model import FakeChangeModel
 from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.testing.models.salience import FakeSalience
@@ -154,9 +160,16 @@ async def test_what_states_nothing_later_leaves_it_alone(memory: AsyncMemory, me
     assert (await doubted(memory))[quoted(CHOIR)] is False
 
 
-@pytest.mark.parametrize("told", [NO_IBUPROFEN, "from now on, do not use bullet points"])
-async def test_what_warns_of_lasting_harm_or_binds_the_assistant_asks_for_more_certainty(told: str) -> None:
-    for share, is_doubted in ((LEAST_OF_HARM - 0.01, False), (LEAST_OF_HARM, True)):
+@pytest.mark.parametrize(
+    ("told", "least"),
+    [
+        (NO_IBUPROFEN, LEAST_OF_HARM),
+        ("from now on, do not use bullet points", LEAST_OF_HARM),
+        ("I have high blood pressure", LEAST_OF_HEALTH),
+    ],
+)
+async def test_what_warns_of_harm_or_binds_the_assistant_asks_for_more_certainty(told: str, least: float) -> None:
+    for share, is_doubted in ((least - 0.01, False), (least, True)):
         memory, _ = opened(lambda _earlier, _later, share=share: share)  # type: ignore[misc]
         async with memory:
             await memory.add([spoken(told, 1)], user_id="u")

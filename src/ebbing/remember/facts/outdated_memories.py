@@ -27,6 +27,7 @@ from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage, spoken
+from ebbing.language.signals.talk_signs import shows
 from ebbing.ports.models.change_model import ChangeModel, EarlierAndLater
 from ebbing.ports.stores.memory_store import Insert, MemoryStore
 from ebbing.privacy.guarding.trust import may_change
@@ -36,10 +37,12 @@ from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
 LEAST: Final = 0.35
 """Probability from which a message by itself puts a memory in doubt …"""
-LEAST_IN_COMPANY: Final = 0.5
+LEAST_IN_COMPANY: Final = 0.4
 """… one of a talk, where few messages end anything …"""
+LEAST_OF_HEALTH: Final = 0.5
+"""… one about health: a dose that is over harms, and so does an illness that is not told …"""
 LEAST_OF_HARM: Final = 0.7
-"""… and one about health or diet, a limit, or how to answer: where it is missing, somebody may be hurt or annoyed."""
+"""… and a limit, what is for life, or how to answer: where it is missing, somebody may be hurt or annoyed."""
 LEAST_BELIEVED: Final = 0.03
 """Probability below which an end is not believed: so it is with no more than one of a hundred that are right."""
 MAX_NEAR: Final = 8
@@ -90,8 +93,10 @@ class _Pair:
     def least(self) -> float:
         """The probability from which the memory is put in doubt."""
         record = self.memory.record
-        if bears_on_health(record) or record.type in _LIMITS:
+        if record.type in _LIMITS or shows("grave", record.content):
             return LEAST_OF_HARM
+        if bears_on_health(record):
+            return LEAST_OF_HEALTH
         return LEAST_IN_COMPANY if self.in_company else LEAST
 
     @property
