@@ -221,10 +221,14 @@ def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
 
 
 def timed(messages: list[Message], timestamp: datetime | None) -> list[Message]:
-    """The messages, those without a time of their own sent at this one."""
+    """The messages, those without a time of their own sent at this one, a microsecond after each other."""
     if timestamp is None:
         return messages
-    return [replace(message, timestamp=timestamp) if message.timestamp is None else message for message in messages]
+    sent: list[Message] = []
+    for place, message in enumerate(messages):
+        at = message.timestamp or timestamp + timedelta(microseconds=place)
+        sent.append(replace(message, timestamp=at))
+    return sent
 
 
 def checked_narrowing(options: Mapping[str, Any]) -> None:

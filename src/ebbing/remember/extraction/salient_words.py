@@ -212,7 +212,7 @@ def words_around(fact: Fact, screened: Sequence[ScreenedMessage], *, is_alone: b
         is_alone: nothing else was read from its message: all that it states goes with it.
     """
     message, part = screened[fact.source].message, fact.source_text or ""
-    for text in (_stated(message.content), part) if is_alone else (part,):
+    for text in (_stated(message), part) if is_alone else (part,):
         may_be_told = 0 < len(text) <= _MAX_CHARS and PLACEHOLDER.search(text) is None
         language = "zh" if detect(text) == "zh" else "en"
         if may_be_told and part in text and not _begins_with_pronoun(text, language):
@@ -247,7 +247,7 @@ def stated_words(
         message = each.message
         if message.role is not Role.USER or each.held_back is not None or source in read_places:
             continue
-        text = "" if _is_announced(screened, source) else _stated(message.content)
+        text = "" if _is_announced(screened, source) else _stated(message)
         if not text or shows("jokes", text) or PLACEHOLDER.search(text) is not None:
             continue
         if shows("supposes", text) and not shows("grave", text):
@@ -380,12 +380,13 @@ def _is_order(text: str, source: ScreenedMessage) -> bool:
     return instruction_shaped(text, spoken_by_user=source.tier is TrustTier.USER) is not None
 
 
-def _stated(content: str) -> str:
-    """Return the longest row of pieces that ask nothing, a literal part of the content.
+def _stated(message: Message) -> str:
+    """Return the longest row of pieces that ask nothing, a literal part of the message.
 
     "Can you use metric from now on?" asks nothing: it says how to answer. A text that is not the speaker's own is left
     out, unless the row says whose it is.
     """
+    content = message.content
     rows: list[tuple[int, int]] = []
     begin = place = 0
     for piece in pieces(content):
@@ -395,5 +396,5 @@ def _stated(content: str) -> str:
             begin = place + len(piece)
         place += len(piece)
     rows.append((begin, place))
-    own = (content[first:last].strip() for first, last in own_rows(rows, shown_texts(content)))
+    own = (content[first:last].strip() for first, last in own_rows(rows, shown_texts(content, name=message.name or "")))
     return max(own, key=len)
