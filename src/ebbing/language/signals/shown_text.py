@@ -35,8 +35,8 @@ _HEAD: Final = re.compile(r"([^\n.!?。！？;；:：,，]{1,60})[:：](?!\d)[ \
 _PARAGRAPH: Final = re.compile(r"\n\s*\n|\Z")
 _LABEL: Final = re.compile(
     rf"(?:^|(?<=[\n.!?。！？]))[ \t\-*•]*"
-    rf"(?P<label>[A-Z][\w'’.-]{{0,15}}(?: [A-Z][\w'’.-]{{0,15}})?|[a-z]{{2,4}}|[{_HAN}]{{1,5}})"
-    r"[:：](?!\d)[ \t]*(?=\S)",
+    rf"(?P<label>[A-Z][\w'’.-]{{0,15}}(?: (?:[A-Z][\w'’.-]{{0,15}}|\d{{1,2}})){{0,2}}|[a-z]{{2,4}}|[{_HAN}]{{1,5}})"
+    r"(?: ?\[[^\]\n]{3,20}\])?[:：](?!\d)[ \t]*(?=\S)",
 )
 """Who speaks, in a talk that somebody pastes."""
 _FIRST_PERSON: Final = re.compile(r"(?i)(?:\b(?:I|I['’]?m|I['’]?ve|my|we|our)\b|[我俺咱]|本人)")
@@ -102,27 +102,32 @@ def _asked_about(message: str) -> Iterator[ShownText]:
 
 
 def _handed_over(message: str) -> Iterator[ShownText]:
-    """Yield what stands behind a first sentence that hands a text over, or before a last one that does."""
+    """Yield what stands behind a first sentence that hands a text over, or before a last one that says whose it was."""
     parts = pieces(message)
     if len(parts) < 2 or _QUOTED.search(message):
         return
     first, last = parts[0], parts[-1] if parts[-1].strip() else parts[-2]
-    if shows("hands_over", first):
+    if shows("hands_over", first) and not shows("reports", first):
         yield ShownText(len(first), len(message))
-    elif shows("hands_over", last) or shows("handed_over", last):
+    elif shows("handed_over", last) and not shows("reports", last):
         yield ShownText(0, message.rindex(last))
 
 
 def _said_by_others(message: str) -> Iterator[ShownText]:
     """Yield what stands behind a colon and words that say whose text follows, to the end of its line or paragraph."""
     for head in _HEAD.finditer(message):
-        if not shows("brings_text", head.group(1)) or shows("tells_own", head.group(1)):
+        words = head.group(1)
+        if not shows("brings_text", words) or shows("tells_own", words) or shows("reports", words):
             continue
+        line_end = message.find("\n", head.end())
         is_at_line_end = message[head.end() : head.end() + 1] in {"\n", ""}
-        end = message.find("\n", head.end())
-        if is_at_line_end or end < 0:
+        end = len(message) if line_end < 0 else line_end
+        if is_at_line_end:
             paragraph = _PARAGRAPH.search(message, head.end() + 1)
-            end = paragraph.start() if paragraph is not None and is_at_line_end else len(message)
+            end = paragraph.start() if paragraph is not None else len(message)
+        first = pieces(message[head.end() : end])[:1]
+        if first and not is_at_line_end and not _FIRST_PERSON.search(first[0]):
+            end = head.end() + len(first[0])
         yield ShownText(head.end(), _end_of(message, head.end(), end=end), head.start())
 
 
@@ -137,14 +142,22 @@ def _end_of(message: str, begin: int, *, end: int) -> int:
 
 
 def _labelled(message: str, name: str) -> Iterator[ShownText]:
-    """Yield what others say in a talk that was pasted: first person behind a label that is not the speaker's."""
+    """Yield what others say in a talk that was pasted: first person behind the name of somebody else.
+
+    "Medication: I take ramipril" is the speaker's. So a word counts as a name only where it names a role, where the
+    speaker has a label too, or where it stands twice.
+    """
     labels = [*_LABEL.finditer(message)]
+    names = [label["label"] for label in labels]
+    is_talk = any(shows("own_label", each) for each in names)
     next_labels = [*(label.start() for label in labels[1:]), len(message)]
     for label, next_label in zip(labels, next_labels, strict=False):
         words = label["label"]
-        is_own = words == name or shows("own_label", words)
+        is_other = shows("role_label", words) or is_talk or names.count(words) > 1
         end = next_label - len(message[label.end() : next_label].partition("\n")[2])
-        if not is_own and _FIRST_PERSON.search(message, label.end(), min(end, label.end() + _WITHIN)):
+        if not is_other or words == name or shows("own_label", words):
+            continue
+        if _FIRST_PERSON.search(message, label.end(), min(end, label.end() + _WITHIN)):
             yield ShownText(label.end(), end, label.start("label"))
 
 

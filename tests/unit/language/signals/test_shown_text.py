@@ -95,5 +95,33 @@ def test_what_the_speaker_introduces_stays(message: str) -> None:
 
 
 def test_the_speakers_own_name_is_a_label_of_hers() -> None:
-    assert without_shown_text("Rhona: I live in Leeds", name="Rhona") == "Rhona: I live in Leeds"
-    assert "Leeds" not in without_shown_text("Rhona: I live in Leeds", name="Tom")
+    talk = "Rhona: I live in Leeds\nMe: oh, nice"
+    assert without_shown_text(talk, name="Rhona") == talk
+    assert "Leeds" not in without_shown_text(talk, name="Tom")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Medication: I take ramipril.",
+        "Condition: I have lupus. Meds: I take plaquenil.",
+        "地点：我住在朝阳区",
+        "老师好：我是李明的妈妈",
+        "女儿：我女儿五岁，对鸡蛋过敏",
+        "医生说：我得了甲亢",
+        "The doctor says: I have celiac disease.",
+        "My doctor sent me this. I have gout.",
+        "I'm allergic to cats. My sister sent me this.",
+        "我家孩子八岁了。这是他写的作文",
+        "Can you check this for me? I'm allergic to nuts",
+        "My bio says: I'm a photographer based in Oslo.",
+        "我跟老板说：我要辞职回老家",
+        "自我介绍：我叫李雷，我在腾讯上班",
+    ],
+)
+def test_what_others_only_report_of_the_speaker_stays(message: str) -> None:
+    assert without_shown_text(message) == message
+
+
+def test_the_speaker_goes_on_behind_a_sentence_of_somebody_else() -> None:
+    assert "I'm allergic" in without_shown_text("My husband says: no dogs. I'm allergic anyway")
