@@ -8,7 +8,7 @@ clause in brackets ("(I'm vegetarian)") is a sentence of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
@@ -18,7 +18,7 @@ from ebbing.language.parsing.chinese import ChineseReader
 from ebbing.language.parsing.english import EnglishReader
 from ebbing.language.parsing.whole_sentences import as_first_person, completed, placed, with_its_own, with_lists_apart
 from ebbing.language.patterns.rule_pack import Pack, Packs
-from ebbing.language.signals.shown_text import without_shown_text
+from ebbing.language.signals.shown_text import MAY_SHOW_TEXT, without_shown_text
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import QUOTED, sentences
@@ -69,9 +69,10 @@ class MessageParser:
         pack = self.packs.by_language.get(self._language())
         if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
             return
-        spoken = as_first_person(
-            sentences(without_shown_text(self.message.content, name=self.message.name or "")), pack=pack
-        )
+        own_text = self.message.content
+        if MAY_SHOW_TEXT.search(own_text):
+            own_text = without_shown_text(own_text, name=self.message.name or "")
+        spoken = as_first_person(sentences(own_text), pack=pack)
         spoken = with_lists_apart(spoken, pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
             spoken = with_its_own(spoken, before=self.before.content)
@@ -79,7 +80,7 @@ class MessageParser:
         spoken = placed(spoken, before=self.before.content if self.before else "", pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
             self._note_people_of(self.before.content[-_MAX_REQUEST_CHARS:], pack, word_list="asked_about")
-        for sentence in without_pasted(without_supposed(spoken), pack):
+        for sentence in in_earnest(spoken, pack):
             lifted = Lifted.of(sentence)
             for part in (lifted.sentence, *lifted.own):
                 its_pack = self.packs.by_language.get(detect(part.text), pack)
@@ -135,22 +136,18 @@ class MessageParser:
         return replace(speaker, name=self.message.name) if self.message.name else speaker
 
 
-def without_supposed(spoken: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Yield the sentences without those that go on with what is only supposed.
+def in_earnest(spoken: Sequence[Sentence], pack: Pack) -> Iterator[Sentence]:
+    """Yield the sentences without those that go on with what is only supposed, up to a task whose text follows.
 
-    "If we'd gone to Lisbon we'd be tanned. And divorced" says that nobody is divorced.
+    "If we'd gone to Lisbon we'd be tanned. And divorced" says that nobody is divorced. Behind a task that quotes its
+    text the speaker goes on.
     """
     is_supposed = False
     for sentence in spoken:
         goes_on = _GOES_ON.match(sentence.text) is not None and not shows("grave", sentence.text)
         is_supposed = bool(_SUPPOSES.search(sentence.text)) or (is_supposed and goes_on)
-        if not (is_supposed and goes_on):
-            yield sentence
-
-
-def without_pasted(spoken: Iterable[Sentence], pack: Pack) -> Iterator[Sentence]:
-    """Yield the sentences up to a task whose text follows; where the task quotes the text, those behind it too."""
-    for sentence in spoken:
+        if is_supposed and goes_on:
+            continue
         is_task = pack.gates["paste"].search(sentence.text) is not None
         if is_task and QUOTED not in sentence.text:
             return

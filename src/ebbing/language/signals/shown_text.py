@@ -16,6 +16,19 @@ from ebbing.language.signals.talk_signs import first_match, shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
 
+MAY_SHOW_TEXT: Final = re.compile(
+    r"(?i)[:：\n—^意译錯错翻顺通病改润写发說说留转回]"
+    r"|\b(?:th[ai][st]|th[eo]se|it|say(?:ing)?|mean|translat"
+    r"|mistake|error|typo|correct|check|grammatical|natural|native|proof"
+    r"|homework|cv|resume|letter|essay|bio|statement|application"
+    r"|story|message|text|mail|e-?mail|fwd?\b|original|ticket|support"
+    r"|applicant|case|persona|dictation|exercise|sentiment"
+    r"|turn|put|change|convert|rewrite|helping|write"
+    r"|guest|customer|client|student"
+    r"|in (?:english|chinese|italian|german|french|spanish"
+    r"|japanese|korean|russian|portuguese|arabic))"
+)
+"""A sign or word without which no message shows a text: most messages hold none."""
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _BETWEEN: Final = rf"[^A-Za-z\n{_HAN}]"
 _OWN_AGAIN: Final = rf"{_BETWEEN}{{0,8}}[A-Za-z]{{1,20}}(?:{_BETWEEN}{{1,8}}[A-Za-z]{{1,20}}){{2}}"

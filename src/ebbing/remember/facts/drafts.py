@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.history import STORED_AS_SAID
-from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import (
     QUARANTINED,
     USUAL_IMPORTANCE,
@@ -28,6 +27,9 @@ from ebbing.ports.ids import Ids
 from ebbing.remember.facts.evidence import literal_span
 from ebbing.remember.facts.new_fact import hints_from_fact
 from ebbing.remember.intake.screening import ScreenedMessage
+
+AFTER_EACH_OTHER: Final = timedelta(microseconds=1)
+"""Between messages of one call that have no time of their own: a later one can change what an earlier one told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) ->
         id=context.ids.new(),
         belongs_to=context.scope,
         content=fact.text,
-        created_at=_said_at(message, fact.source, context=context),
+        created_at=(message.timestamp or context.now + fact.source * AFTER_EACH_OTHER).astimezone(UTC),
         recorded_at=context.now,
         utc_offset_minutes=message.utc_offset_minutes,
         type=fact.type,
@@ -104,12 +106,6 @@ def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) ->
     return Draft(record, utterance=False)
 
 
-def _said_at(message: Message, place: int, *, context: DraftContext) -> datetime:
-    """Return when a message was said. Those of one call that have no time of their own follow each other."""
-    said_at = message.timestamp or context.now + timedelta(microseconds=place)
-    return said_at.astimezone(UTC)
-
-
 def _utterance(
     source: ScreenedMessage, text: str, *, place: int, number: int, kind: Kind, context: DraftContext
 ) -> Draft:
@@ -122,7 +118,7 @@ def _utterance(
         id=context.ids.new(),
         belongs_to=context.scope,
         content=text,
-        created_at=_said_at(message, place, context=context),
+        created_at=(message.timestamp or context.now + place * AFTER_EACH_OTHER).astimezone(UTC),
         recorded_at=context.now,
         utc_offset_minutes=message.utc_offset_minutes,
         kind=kind,

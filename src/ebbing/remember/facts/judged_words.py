@@ -19,13 +19,6 @@ from ebbing.remember.intake.screening import ScreenedMessage
 Vector = NDArray[np.float32]
 
 
-def judge_of(deps: AddDeps) -> SalienceModel | None:
-    """Return the salience model, if there is one for the vectors of the embedder."""
-    model, embedder = deps.salience, deps.embedder
-    is_for_it = model is not None and embedder is not None and embedder.model_id == model.model_id
-    return model if is_for_it else None
-
-
 def judged_words(
     model: SalienceModel, stated: Sequence[Words], *, vectors: Sequence[Vector | None], in_talk: bool
 ) -> list[Salience | None]:

@@ -93,10 +93,10 @@ class _Pair:
     def least(self) -> float:
         """The probability from which the memory is put in doubt."""
         record = self.memory.record
-        if record.type in _LIMITS or shows("grave", record.content):
+        if record.type in _LIMITS:
             return LEAST_OF_HARM
         if bears_on_health(record):
-            return LEAST_OF_HEALTH
+            return LEAST_OF_HARM if shows("grave", record.content) else LEAST_OF_HEALTH
         return LEAST_IN_COMPANY if self.in_company else LEAST
 
     @property

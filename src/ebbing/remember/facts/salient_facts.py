@@ -35,7 +35,7 @@ from ebbing.remember.extraction.salient_words import (
     words_around,
 )
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
-from ebbing.remember.facts.judged_words import Vector, judge_of, judged_words, records_of, vectors_of, whole_vectors
+from ebbing.remember.facts.judged_words import Vector, judged_words, records_of, vectors_of, whole_vectors
 from ebbing.remember.facts.leads import lead_before, talk_before
 from ebbing.remember.facts.new_fact import NewFact, to_new_fact
 from ebbing.remember.facts.outdated_memories import OutdatedMemories
@@ -82,6 +82,13 @@ async def quotable_words(
         is_needed = _is_needed(draft.record, fact.ended, known_attributes=attributes)
         quotable.append(replace(words, is_needed=is_needed))
     return quotable, others
+
+
+def judge_of(deps: AddDeps) -> SalienceModel | None:
+    """Return the salience model, if there is one for the vectors of the embedder."""
+    model, embedder = deps.salience, deps.embedder
+    is_for_it = model is not None and embedder is not None and embedder.model_id == model.model_id
+    return model if is_for_it else None
 
 
 def _may_be_quoted(fact: Fact, source: ScreenedMessage) -> bool:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ebbing.language.signals.shown_text import without_shown_text
+from ebbing.language.signals.shown_text import MAY_SHOW_TEXT, without_shown_text
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,7 @@ from ebbing.language.signals.shown_text import without_shown_text
     ],
 )
 def test_a_text_that_is_asked_about_is_left_out(message: str, own: str) -> None:
+    assert MAY_SHOW_TEXT.search(message)
     left = without_shown_text(message)
     assert "\n".join(line.rstrip() for line in left.strip().splitlines()) == own
 
@@ -69,6 +70,7 @@ def test_the_time_grows_with_the_length_alone(run: str) -> None:
     ],
 )
 def test_what_somebody_else_says_is_left_out(message: str, own: str) -> None:
+    assert MAY_SHOW_TEXT.search(message)
     left = without_shown_text(message)
     assert " ".join(left.split()) == " ".join(own.split())
 
