@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from datetime import UTC, datetime
+from importlib.resources import files
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing.domain.memory.message import Message
+from ebbing.language.signals.shown_text import MAY_SHOW_TEXT
+from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.extraction.rule_extractor import extract
 from ebbing.remember.extraction.salient_words import stated_words
-from ebbing.remember.intake.screening import ScreenedMessage, TrustTier
+from ebbing.remember.intake.screening import ScreenedMessage
 
+ALPHABET = st.characters(codec="utf-8", categories=("L", "N", "P", "Z", "Cc", "Sk"))
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 CHINESE_TEXTS = ("我对花生过敏，请不要放花生。", "我家孩子不能喝牛奶", "我妈妈住院了，我下周搬到成都", "以后都叫我老板")
 ENGLISH_TEXTS = ("I'm allergic to peanuts and cats.", "My father is a driving coach", "I live in Rome with my two dogs")
@@ -66,3 +73,27 @@ def test_so_it_is_in_chinese(handed: str, fact: str) -> None:
 def test_nor_in_the_message_after_one_that_announces_it(announced: str, fact: str) -> None:
     messages = [Message(announced, name="Rhona"), Message(fact, name="Rhona")]
     assert not extract(messages, now=NOW)
+
+
+@given(
+    st.sampled_from(("我老公说：他不吃香菜。{}", "My husband says: no dogs. {}", "客人备注：少放盐。对了，{}")),
+    st.sampled_from(("我对花生过敏", "I'm allergic to kiwi")),
+)
+def test_what_the_speaker_says_behind_somebody_else_is_read(others: str, own: str) -> None:
+    [fact] = extract([Message(others.format(own), name="Rhona")], now=NOW)
+    assert own in (fact.source_text or "")
+
+
+def patterns_of(sign: str) -> list[str]:
+    path = files("ebbing.language") / "packs" / "talk.toml"
+    patterns: list[str] = tomllib.loads(path.read_text("utf-8"))[sign]
+    return patterns
+
+
+@pytest.mark.parametrize(
+    "pattern", [each for sign in ("asks_about_text", "hands_over", "handed_over") for each in patterns_of(sign)]
+)
+@given(data=st.data())
+def test_whatever_shows_a_text_is_looked_through(pattern: str, data: st.DataObject) -> None:
+    message = data.draw(st.from_regex(re.compile(pattern), alphabet=ALPHABET))
+    assert MAY_SHOW_TEXT.search(message)

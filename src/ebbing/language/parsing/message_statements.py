@@ -18,7 +18,7 @@ from ebbing.language.parsing.chinese import ChineseReader
 from ebbing.language.parsing.english import EnglishReader
 from ebbing.language.parsing.whole_sentences import as_first_person, completed, placed, with_its_own, with_lists_apart
 from ebbing.language.patterns.rule_pack import Pack, Packs
-from ebbing.language.signals.shown_text import MAY_SHOW_TEXT, without_shown_text
+from ebbing.language.signals.shown_text import MAY_SHOW_TEXT, is_announced, without_shown_text
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import QUOTED, sentences
@@ -109,7 +109,7 @@ class MessageParser:
         if self.before is None:
             return False
         if self.before.role is not Role.ASSISTANT:
-            return self.continues_speaker() and shows("announces_text", self.before.content)
+            return is_announced(self.message, self.before)
         request = self.before.content[-_MAX_REQUEST_CHARS:]
         sent, about = pack.gates.get("sent_for"), pack.gates.get("about_work")
         if sent is not None and sent.search(request):

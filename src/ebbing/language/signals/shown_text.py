@@ -12,21 +12,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ebbing.domain.memory.message import Message
 from ebbing.language.signals.talk_signs import first_match, shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
 
 MAY_SHOW_TEXT: Final = re.compile(
-    r"(?i)[:：\n—^意译錯错翻顺通病改润写发說说留转回]"
-    r"|\b(?:th[ai][st]|th[eo]se|it|say(?:ing)?|mean|translat"
-    r"|mistake|error|typo|correct|check|grammatical|natural|native|proof"
-    r"|homework|cv|resume|letter|essay|bio|statement|application"
-    r"|story|message|text|mail|e-?mail|fwd?\b|original|ticket|support"
-    r"|applicant|case|persona|dictation|exercise|sentiment"
-    r"|turn|put|change|convert|rewrite|helping|write"
-    r"|guest|customer|client|student"
-    r"|in (?:english|chinese|italian|german|french|spanish"
-    r"|japanese|korean|russian|portuguese|arabic))"
+    r"(?i)[:：\n—–^-]|[意译譯错錯翻顺通病改润写寫发發说說讲講留转轉回]"
+    r"|\b(?:th[ai][st]|th[eo]se|it|cv|bio|text|words|turn|put|support)"
+    r"|what|say|mean|translat|mistake|error|typo|correct|check|gramma"
+    r"|natural|native|proof|spelling|homework|resume|letter|essay"
+    r"|statement|application|story|message|mail|fwd?\b|original"
+    r"|ticket|applicant|case|persona|dictation|exercise|sentiment"
+    r"|change|convert|rewrite|helping|write|wrote|sent|texted"
+    r"|answer|respond|reply|rate|grade|guest|customer|client|student"
+    r"|english|chinese|italian|german|french|spanish"
+    r"|japanese|korean|russian|portuguese|arabic"
 )
 """A sign or word without which no message shows a text: most messages hold none."""
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -60,7 +61,7 @@ _QUOTED: Final = re.compile(r"[“\"「『][^”\"」』\n]{2,}[”\"」』]|(?<
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """Where a text that is not the speaker's own begins and ends."""
+    """Where a text that is not the speaker's own begins and ends; a colon before it is part of it."""
 
     begin: int
     end: int
@@ -86,13 +87,19 @@ def shown_texts(message: str, *, name: str = "") -> list[ShownText]:
     """Return the texts in a message that are not the speaker's own, in order, none within another."""
     every = [*_asked_about(message), *_said_by_others(message), *_labelled(message, name)]
     every = every or [*_handed_over(message)]
-    apart: list[ShownText] = []
+    texts: list[ShownText] = []
     for shown in sorted(every, key=lambda each: (each.begin, -each.end)):
-        if not apart or shown.begin >= apart[-1].end:
-            apart.append(shown)
-        elif shown.end > apart[-1].end:
-            apart.append(ShownText(apart[-1].end, shown.end, shown.head))
-    return apart
+        if not texts or shown.begin >= texts[-1].end:
+            texts.append(shown)
+        elif shown.end > texts[-1].end:
+            texts.append(ShownText(texts[-1].end, shown.end, shown.head))
+    return texts
+
+
+def is_announced(message: Message, before: Message | None) -> bool:
+    """Return whether a message is a text that its speaker announced right before it: "here's what she wrote"."""
+    is_own = before is not None and (before.role, before.name) == (message.role, message.name)
+    return before is not None and is_own and shows("announces_text", before.content)
 
 
 def _asked_about(message: str) -> Iterator[ShownText]:
@@ -141,7 +148,7 @@ def _said_by_others(message: str) -> Iterator[ShownText]:
         first = pieces(message[head.end() : end])[:1]
         if first and not is_at_line_end and not _FIRST_PERSON.search(first[0]):
             end = head.end() + len(first[0])
-        yield ShownText(head.end(), _end_of(message, head.end(), end=end), head.start())
+        yield ShownText(head.end(1), _end_of(message, head.end(), end=end), head.start())
 
 
 def _end_of(message: str, begin: int, *, end: int) -> int:
@@ -171,7 +178,7 @@ def _labelled(message: str, name: str) -> Iterator[ShownText]:
         if not is_other or words == name or shows("own_label", words):
             continue
         if _FIRST_PERSON.search(message, label.end(), min(end, label.end() + _WITHIN)):
-            yield ShownText(label.end(), end, label.start("label"))
+            yield ShownText(label.end("label"), end, label.start("label"))
 
 
 def own_rows(rows: Sequence[tuple[int, int]], shown: Sequence[ShownText]) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import NOTICED, MemoryType, Role
 from ebbing.language.parsing.questions import ADDRESSED, kin_in
 from ebbing.language.patterns.rule_pack import Packs
-from ebbing.language.signals.shown_text import own_rows, shown_texts
+from ebbing.language.signals.shown_text import is_announced, own_rows, shown_texts
 from ebbing.language.signals.talk_signs import shows
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.pieces import pieces
@@ -247,7 +247,8 @@ def stated_words(
         message = each.message
         if message.role is not Role.USER or each.held_back is not None or source in read_places:
             continue
-        text = "" if _is_announced(screened, source) else _stated(message)
+        before = screened[source - 1].message if source else None
+        text = "" if is_announced(message, before) else _stated(message)
         if not text or shows("jokes", text) or PLACEHOLDER.search(text) is not None:
             continue
         if shows("supposes", text) and not shows("grave", text):
@@ -258,15 +259,6 @@ def stated_words(
         if _LEAST_CHARS <= len(text) <= _MAX_CHARS and not _is_order(text, each):
             stated.append(Words(source, message, text))
     return stated
-
-
-def _is_announced(screened: Sequence[ScreenedMessage], source: int) -> bool:
-    """Return whether a message is a text that its speaker announced right before: "here's what she wrote"."""
-    if not source:
-        return False
-    before, message = screened[source - 1].message, screened[source].message
-    is_own = (before.role, before.name) == (message.role, message.name)
-    return is_own and shows("announces_text", before.content)
 
 
 def salient_fact(
