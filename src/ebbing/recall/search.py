@@ -1,4 +1,4 @@
-"""Search, step by step: load the owner's rows, mask, parse, embed, score, rank, read the records, answer."""
+"""Search, step by step: load the owner's rows, parse, mask, embed, score, rank, load the records, answer."""
 
 from __future__ import annotations
 

@@ -39,14 +39,14 @@ class EmbedOptions:
     strict: bool = False
     """A text that cannot be embedded is not stored."""
     is_later: bool = False
-    """Texts are stored without vectors for now, which follow: see `follow.py`."""
+    """Texts are stored without vectors for now, which follow: see `deferred_embedding.py`."""
 
 
 async def embed_drafts(options: EmbedOptions, drafts: Sequence[Draft]) -> list[Insert]:
     """Inserts for the drafts, in order, each distinct text embedded once.
 
     When the embedder fails, hangs or gives nonsense, the drafts are stored without vectors, found by keyword, and
-    embedded later (see `note_bare`).
+    embedded later (see `enqueue_reindex`).
 
     Raises:
         EmbeddingError: with `strict`, the embedder failed.
