@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Final
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from ebbing.domain.memory.message import Message
 from ebbing.memory import AsyncMemory
+from ebbing.remember.extraction.rule_extractor import extract
 from ebbing.wiring.build import build, load_settings
 from tests.examples import examples
 
@@ -52,6 +55,7 @@ STATEMENTS: Final = {
     ),
 }
 OWN: Final = {"en": "User ", "zh": "用户"}
+NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 @st.composite
@@ -92,3 +96,25 @@ async def known_after(*texts: str) -> set[str]:
         for text in texts:
             await memory.add(text, user_id="ada")
         return {item["memory"] for item in (await memory.get_all(user_id="ada"))["results"]}
+
+
+BEGUN: Final = ("老黄痛风", "他痛风", "老黄今天住院了", "阿凤没来", "她感冒了", "小林有胃病", "但阿凤发烧了")
+BETWEEN: Final = ("", "{}不敢给他乱补", "{}一喝就拉", "{}医生不敢乱开药", "{}从结婚到现在")
+WITHOUT_SUBJECT: Final = ("乳糖不耐", "对青霉素过敏", "不能喝牛奶", "海鲜过敏", "有糖尿病", "吃素")
+
+
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(BEGUN),
+    st.sampled_from([" ", "，", ","]),
+    st.lists(st.sampled_from(BETWEEN), max_size=2),
+    st.sampled_from(WITHOUT_SUBJECT),
+)
+@example("他痛风", " ", ["{}不敢给他乱补"], "乳糖不耐")
+def test_a_clause_without_a_subject_behind_one_of_somebody_else_is_not_the_speakers(
+    begun: str, mark: str, between: list[str], clause: str
+) -> None:
+    sentence = begun + "".join(part.format(mark) for part in between) + mark + clause
+    assert not [fact.text for fact in extract([Message(sentence)], now=NOW)]
+    own = extract([Message(f"{sentence}{mark}我对花生过敏")], now=NOW)
+    assert [fact.text for fact in own] == ["用户对花生过敏"]

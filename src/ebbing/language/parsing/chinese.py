@@ -93,7 +93,7 @@ class ChineseReader:
             if piece.apart:
                 carried = None
             spoken_of = [*people, *statements]
-            elsewhere = elsewhere or (self._called(piece, spoken_of) is None and self._is_of_a_third(piece))
+            elsewhere = elsewhere or self._is_of_a_third(piece, spoken_of)
             statement = self._statement(piece, _Context(speaker, spoken_of, carried, elsewhere))
             if statement is None:
                 corrects = corrects or self._says_it_was_wrong(piece)
@@ -106,9 +106,17 @@ class ChineseReader:
             elsewhere = elsewhere or self._words["newcomer"].search(piece.folded) is not None
         return statements
 
-    def _is_of_a_third(self, piece: _Piece) -> bool:
-        """Whether a clause begins with somebody who is nobody of the speaker's: a star, her cousin, a passer-by."""
-        return any(self._words[name].match(piece.folded) for name in ("stranger", "third"))
+    def _is_of_a_third(self, piece: _Piece, spoken_of: Sequence[Statement]) -> bool:
+        """Whether a clause begins with somebody who is nobody of the speaker's as far as the message tells.
+
+        A star, her cousin, a passer-by, somebody by a nickname, or 他 where nobody was named.
+        """
+        names = ("stranger", "third", "nickname")
+        is_third = any(self._words[name].match(piece.folded) for name in names)
+        if is_third and self._called(piece, spoken_of) is None:
+            return True
+        pronoun = self._words["pronoun_subject"].match(piece.folded)
+        return pronoun is not None and _meant(pronoun.group(), spoken_of_now(spoken_of)) is None
 
     def _asserted(self, whole: _Piece, *, asks: bool) -> list[_Piece]:
         """The clauses that state something: without questions, conditions and what others said."""
