@@ -121,6 +121,8 @@ class OutdatedMemories:
     model: ChangeModel | None
     in_company: bool
     """Whether the messages are part of a running talk, or of one among several people."""
+    stored_before: Sequence[MemoryRecord] = ()
+    """What was said before the messages, newest first. It counts in a running talk, whenever it was."""
     _judged: dict[tuple[str, int, str], float] = field(default_factory=dict)
 
     async def find(
@@ -146,7 +148,8 @@ class OutdatedMemories:
             return {}
         stating: list[_WithVector] = []
         turns_before: list[str] = []
-        before = ""
+        stored_before = self.stored_before if self.in_company else ()
+        before = next(filter(None, map(_text_before, stored_before)), "")
         for message in _with_vectors(messages, model.model_id):
             if states_something(message.record):
                 stating.append(message)
