@@ -41,7 +41,7 @@ from training.change_judge import (
 )
 from training.change_pairs import Later, Pair, conflicts, pairs_of_talks, statements, strangers, written
 from training.graph import write_skeletons
-from training.model import Reader, SteppedLinear
+from training.model import Reader, SteppedLinear, fast_precision
 from training.pairs import Pairs
 from training.quantise import by_rows
 
@@ -231,7 +231,7 @@ def learn(reader: Reader, lesson: Lesson, plan: Plan, *, seed: int = 1) -> Reade
         places = np.array([example.place for example in batch])
         right = torch.tensor([float(example.ends) for example in batch])
         weights = torch.tensor([example.weight for example in batch])
-        with torch.autocast("cpu", torch.bfloat16):
+        with fast_precision("cpu"):
             outputs = reader(*lesson.tokens.batch(places, "answer"), drop=DROP)["answer"].float()
         difference = outputs[:, 1] - outputs[:, 0]
         target = right * (1 - 2 * SMOOTHING) + SMOOTHING

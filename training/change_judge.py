@@ -21,7 +21,7 @@ from ebbing.adapters.readers.reader_weights import matrix_of, read_tensors
 from training import carrier
 from training.change_pairs import Pair, Prior, conflicts, pairs_of_talks, strangers, written
 from training.embed import passages
-from training.model import Reader, SteppedLinear
+from training.model import Reader, SteppedLinear, fast_precision
 from training.pairs import Pairs
 
 HELD = frozenset({"m7", "m8", "m13", "m14", "m15", "m16", "m19", "m20"})
@@ -77,7 +77,7 @@ def read(reader: Reader, texts: Sequence[tuple[str, str, str]]) -> np.ndarray:
     reader.eval()
     result = np.zeros(len(texts))
     for rows in tokens.by_length(np.arange(len(texts)), 128):
-        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        with torch.no_grad(), fast_precision("cpu"):
             outputs = reader(*tokens.batch(rows, "answer"))["answer"].float()
         result[rows] = (outputs[:, 1] - outputs[:, 0]).numpy()
     return result

@@ -12,7 +12,7 @@ import torch
 from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from training.embed import nearness
-from training.model import Reader
+from training.model import Reader, fast_precision
 from training.pairs import Message, Pairs, Question
 from training.questions import examples_of
 
@@ -30,7 +30,7 @@ def odds_of(reader: Reader, pairs: Pairs, places: np.ndarray, *, task: str) -> n
     reader.eval()
     odds = np.zeros(len(places), np.float32)
     for rows in pairs.by_length(places, _BATCH):
-        with torch.no_grad(), torch.autocast(pairs.device, torch.bfloat16):
+        with torch.no_grad(), fast_precision(pairs.device):
             outputs = reader(*pairs.batch(places[rows], task))[task].float()
         odds[rows] = (outputs[:, 1] - outputs[:, 0]).cpu().numpy()
     return odds

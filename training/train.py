@@ -24,7 +24,7 @@ from torch.nn import functional
 from training.embed import nearness
 from training.judge import HELD, HELD_ASKED, HELD_LOOKED_UP, odds_of, report
 from training.messages import messages
-from training.model import Reader
+from training.model import Reader, fast_precision
 from training.pairs import Message, Pairs, Question
 from training.questions import LEARNED_WRONG, authors, examples_of
 
@@ -190,7 +190,7 @@ def _loss_of(reader: Reader, batch: list[Example], *, lesson: Lesson, plan: Plan
 def _outputs_of(reader: Reader, pairs: Pairs, places: np.ndarray, *, task: str, drop: float) -> Tensor:
     """Return the outputs for pairs; those of similar length are read together, so little is padding."""
     groups = [*pairs.by_length(places, READ_TOGETHER)]
-    with torch.autocast(pairs.device, torch.bfloat16):
+    with fast_precision(pairs.device):
         parts = [reader(*pairs.batch(places[rows], task), drop=drop)[task].float() for rows in groups]
     return torch.cat(parts)[torch.from_numpy(np.argsort(np.concatenate(groups))).to(pairs.device)]
 
