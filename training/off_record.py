@@ -24,6 +24,7 @@ from ebbing.adapters.readers.off_record_heads import OFF_RECORD_FILE_NAME, odds_
 from ebbing.privacy.guarding.grammar import without_quotes
 from ebbing.privacy.guarding.off_record import (
     LIKELY,
+    LIKELY_BY_MEANING,
     LIKELY_BY_WORDS,
     OPEN,
     SURE_BY_WORDS,
@@ -223,7 +224,8 @@ def judge() -> LogisticRegression:
     blend = LogisticRegression().fit(seen[open_rows], asked[open_rows])
     by_rules = np.array([request_by_rules(text) is not None for text in texts])
     by_words = by_rules | (seen[:, 0] >= odds_of([LIKELY_BY_WORDS])[0])
-    by_both = by_rules | (open_rows & (blend.predict_proba(seen)[:, 1] >= LIKELY))
+    least = np.where(seen[:, 0] >= odds_of([LIKELY_BY_WORDS])[0], LIKELY, LIKELY_BY_MEANING)
+    by_both = by_rules | (open_rows & (blend.predict_proba(seen)[:, 1] >= least))
     by_both |= seen[:, 0] >= odds_of([SURE_BY_WORDS])[0]
     for author in [*authors, "talk"]:
         rows = np.array([name == author for name in names])

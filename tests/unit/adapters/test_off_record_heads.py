@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from ebbing.adapters.embedders.e5 import Centring, E5Embedder
 from ebbing.adapters.embedders.e5_weights import locate, read_weights
 from ebbing.adapters.readers.off_record_heads import OffRecordHeads
-from ebbing.privacy.guarding.off_record import LIKELY, OPEN, SURE_BY_WORDS, off_record_request, possible_request
+from ebbing.privacy.guarding.off_record import (
+    OPEN,
+    SURE_BY_WORDS,
+    is_likely,
+    off_record_request,
+    possible_request,
+)
 from ebbing.remember.intake.second_looks import ends_of
 
 HELD = Path(__file__).parents[3] / "training" / "data" / "off_record_held"
@@ -53,7 +59,7 @@ def seen_by_meaning(texts: list[str]) -> list[str]:
     judged = heads().judge([possible[text].probability for text in left_open], list(vectors))
     shares = dict(zip(left_open, judged, strict=True))
     by_words = {text: 1.0 for text in texts if possible[text].probability >= SURE_BY_WORDS}
-    return [text for text in texts if (shares | by_words).get(text, 0.0) >= LIKELY]
+    return [text for text in texts if is_likely(possible[text], (shares | by_words).get(text, 0.0))]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -75,6 +81,17 @@ def test_of_everyday_talk_next_to_nothing_is_taken_for_a_request() -> None:
     said = [row["content"] for path in paths for row in lines(path) if row["role"] == "user"]
     assert len(said) > 500
     assert [text for text in seen_by_meaning(said) if not text.startswith(ASKING)] == []
+
+
+def test_what_only_looks_like_a_request_is_told_by_its_meaning() -> None:
+    said = [
+        "no coriander anywhere near it please, it tastes of soap to me",
+        "没事 你那把备用钥匙不还在我这",
+        "grendon: the part's stuck in holland. 23rd june. knocked me down to 890 to say sorry",
+        "不要给我来那种鸡汤就好 我最受不了",
+        "standing request. pls dont do the sorry-that-must-be-hard bit",
+    ]
+    assert seen_by_meaning(said) == []
 
 
 def test_the_meaning_decides_between_requests_in_the_same_words() -> None:

@@ -22,7 +22,9 @@ MAX_REQUEST: Final = 60
 MAX_ANNOUNCING: Final = 4
 """The same beside words that announce something: "but", 啊. More is what was to be told."""
 LIKELY: Final = 0.75
-"""Probability from which a message is taken for a request that no rule knows, where its meaning was looked at, too."""
+"""Probability from which a message is taken for a request that no rule knows, where its meaning was looked at, too …"""
+LIKELY_BY_MEANING: Final = 0.9
+"""… and where its words say little: in everyday talk nearly all such messages ask for nothing, and would be lost."""
 LIKELY_BY_WORDS: Final = 0.6
 """The same where there is nothing but its words."""
 SURE_BY_WORDS: Final = 0.95
@@ -41,6 +43,8 @@ _OF_ANSWERS: Final = re.compile(
     re.IGNORECASE,
 )
 """What a wish about answers names: "keep your answers short, no lists"."""
+_ASKS_TO_NOTE: Final = re.compile(r"^[^别莫不甭勿没]*(?:帮|替|给)我记")
+"""What asks to be noted down: 帮我记一下别买错牌子."""
 _OF_BEFORE: Final = re.compile(
     r"\b(?:that|last|just|previous|above|earlier)\b|刚 才|刚 刚|上 面|上 一|前 面|那 [句条段]"
 )
@@ -89,6 +93,11 @@ def possible_request(text: str) -> PossibleRequest:
     return PossibleRequest(request, wording.probability)
 
 
+def is_likely(possible: PossibleRequest, probability: float) -> bool:
+    """Return whether a message is taken for a request, by its words and by what they and its meaning say together."""
+    return probability >= (LIKELY if possible.probability >= LIKELY_BY_WORDS else LIKELY_BY_MEANING)
+
+
 def request_by_rules(text: str) -> Request | None:
     """What a message asks in words that the rules know."""
     if not grammar(_FILE).may_stand_in(text):
@@ -126,12 +135,16 @@ def _reach_by_wording(request: Asking) -> Request:
 
 
 def _own_clauses(text: str) -> Iterator[str]:
-    """Yield the clauses that may ask for the speaker: none of a wish about answers, nor what others are said to say."""
+    """Yield the clauses that may ask for the speaker.
+
+    Left out are wishes about answers, what is to be noted down, and what others are said to say.
+    """
     is_reported = False
     for sentence in sentences(text):
         for clause in CLAUSE.split(sentence):
             was_reported, is_reported = is_reported, _is_reported(clause)
-            if not (was_reported or is_reported or _OF_ANSWERS.search(clause)):
+            is_a_wish = _OF_ANSWERS.search(clause) or _ASKS_TO_NOTE.search(clause)
+            if not (was_reported or is_reported or is_a_wish):
                 yield clause
         is_reported = False
 

@@ -37,7 +37,7 @@ from ebbing.remember.reconcile.candidates import owner_scope, vectors_of_newest
 
 LEAST: Final = 0.35
 """Probability from which a message by itself puts a memory in doubt …"""
-LEAST_IN_COMPANY: Final = 0.4
+LEAST_IN_COMPANY: Final = 0.37
 """… one of a talk, where few messages end anything …"""
 LEAST_OF_HEALTH: Final = 0.5
 """… one about health: a dose that is over harms, and so does an illness that is not told …"""

@@ -10,12 +10,12 @@ from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.privacy.guarding.off_record import (
-    LIKELY,
     LIKELY_BY_WORDS,
     OPEN,
     SURE_BY_WORDS,
     PossibleRequest,
     Request,
+    is_likely,
     possible_request,
 )
 from ebbing.remember.add_deps import AddDeps
@@ -63,5 +63,5 @@ async def _by_meaning(possible: Mapping[str, PossibleRequest], deps: AddDeps) ->
     for (text, each), vector in zip(possible.items(), vectors, strict=True):
         if vector is not None:
             [probability] = model.judge([each.probability], [vector])
-            requests[text] = each.request if probability >= LIKELY else None
+            requests[text] = each.request if is_likely(each, probability) else None
     return requests
