@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from ebbing.remember.intake.second_looks import ends_of
 
 HELD = Path(__file__).parents[3] / "training" / "data" / "off_record_held"
 LOGS = Path(__file__).parents[3] / "evals" / "data" / "life_unseen"
+SAYINGS = Path(__file__).parents[2] / "data" / "off_record.toml"
 DIM = 384
 ASKING = (
     "ok this one dont save please",
@@ -81,6 +83,17 @@ def test_of_everyday_talk_next_to_nothing_is_taken_for_a_request() -> None:
     said = [row["content"] for path in paths for row in lines(path) if row["role"] == "user"]
     assert len(said) > 500
     assert [text for text in seen_by_meaning(said) if not text.startswith(ASKING)] == []
+
+
+def test_of_all_everyday_logs_nearly_every_request_is_seen_and_one_message_in_800_is_mistaken_for_one() -> None:
+    said: dict[str, str] = {}
+    for path in sorted(LOGS.parent.glob("life*/*.jsonl")):
+        said |= {f"{path.stem} {row['id']}": row["content"] for row in lines(path) if row.get("role") == "user"}
+    asking = {said[name] for name in tomllib.loads(SAYINGS.read_text("utf-8"))["asks_in_logs"]}
+    texts = [*dict.fromkeys(said.values())]
+    seen = set(seen_by_meaning(texts))
+    assert len(asking & seen) >= 0.95 * len(asking)
+    assert len(seen - asking) <= len(texts) / 800
 
 
 def test_what_only_looks_like_a_request_is_told_by_its_meaning() -> None:
