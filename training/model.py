@@ -20,7 +20,7 @@ TASKS = tuple(OUTPUTS)
 EPSILON = 1e-12
 _SMALLEST_STEP = 1e-6
 _FULL_PRECISION = frozenset({"DEFAULT", "AVX2"})
-"""Processors that only imitate numbers of 16 bits: a step then takes 25 times as long."""
+"""Processors on which numbers of 16 bits are so slow that a step takes 25 times as long."""
 
 
 def fast_precision(device: str) -> torch.autocast:

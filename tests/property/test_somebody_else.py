@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Final
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -98,7 +99,16 @@ async def known_after(*texts: str) -> set[str]:
         return {item["memory"] for item in (await memory.get_all(user_id="ada"))["results"]}
 
 
-BEGUN: Final = ("老黄痛风", "他痛风", "老黄今天住院了", "阿凤没来", "她感冒了", "小林有胃病", "但阿凤发烧了")
+BEGUN: Final = (
+    "老黄痛风",
+    "他痛风",
+    "老黄今天住院了",
+    "阿凤没来",
+    "她感冒了",
+    "小林有胃病",
+    "但阿凤发烧了",
+    "老黄咳嗽",
+)
 BETWEEN: Final = ("", "{}不敢给他乱补", "{}一喝就拉", "{}医生不敢乱开药", "{}从结婚到现在")
 WITHOUT_SUBJECT: Final = ("乳糖不耐", "对青霉素过敏", "不能喝牛奶", "海鲜过敏", "有糖尿病", "吃素")
 
@@ -118,3 +128,20 @@ def test_a_clause_without_a_subject_behind_one_of_somebody_else_is_not_the_speak
     assert not [fact.text for fact in extract([Message(sentence)], now=NOW)]
     own = extract([Message(f"{sentence}{mark}我对花生过敏")], now=NOW)
     assert [fact.text for fact in own] == ["用户对花生过敏"]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("我爸妈住在上海，他们都退休了，有高血压", "用户的爸妈有高血压"),
+        ("我家狗对鸡肉过敏，他怕打雷，有心脏病", "用户的狗有心脏病"),
+        ("我妈妈有糖尿病，他不吃甜的，对青霉素过敏", "用户的妈妈对青霉素过敏"),
+        ("我离婚了，他出轨，有两个孩子", "用户有两个孩子"),
+        ("我戒烟了，他汀也停了，有高血压", "用户有高血压"),
+        ("老陈说我血压高，有糖尿病", "用户有糖尿病"),
+        ("小周，在杭州工作，喜欢爬山", "用户在杭州工作"),
+        ("老姜不能吃，有胃病", "用户有胃病"),
+    ],
+)
+def test_whoever_was_named_before_or_is_the_speaker_keeps_what_is_told_of_them(message: str, told: str) -> None:
+    assert told in [fact.text for fact in extract([Message(message)], now=NOW)]

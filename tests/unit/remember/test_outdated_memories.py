@@ -220,6 +220,16 @@ async def test_in_a_talk_what_was_said_before_the_call_stands_before_its_first_m
     assert pair.before == before
 
 
+async def test_what_was_said_after_a_message_that_comes_late_does_not_stand_before_it() -> None:
+    memory, model = opened(ends_choir)
+    async with memory:
+        await memory.add([spoken(CHOIR, 1), spoken("the kettle is on", 2, name="Tom")], user_id="u")
+        await memory.add([spoken("see you on friday then", 6, role="assistant")], user_id="u")
+        await memory.add([spoken(MOVED, 3)], user_id="u")
+    [pair] = [each for each in model.judged if each.later == f"Rhona: {MOVED}"]
+    assert pair.before == "Tom: the kettle is on"
+
+
 @pytest.mark.parametrize("other", ["Rhona", "Tom"])
 async def test_the_model_knows_whether_several_people_talk(other: str) -> None:
     memory, model = opened(ends_choir)

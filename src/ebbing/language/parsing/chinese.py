@@ -93,7 +93,7 @@ class ChineseReader:
             if piece.apart:
                 carried = None
             spoken_of = [*people, *statements]
-            elsewhere = elsewhere or self._is_of_a_third(piece, spoken_of)
+            elsewhere = elsewhere or self._is_of_a_third(piece, spoken_of, is_first=carried is None)
             statement = self._statement(piece, _Context(speaker, spoken_of, carried, elsewhere))
             if statement is None:
                 corrects = corrects or self._says_it_was_wrong(piece)
@@ -106,17 +106,20 @@ class ChineseReader:
             elsewhere = elsewhere or self._words["newcomer"].search(piece.folded) is not None
         return statements
 
-    def _is_of_a_third(self, piece: _Piece, spoken_of: Sequence[Statement]) -> bool:
-        """Whether a clause begins with somebody who is nobody of the speaker's as far as the message tells.
+    def _is_of_a_third(self, piece: _Piece, spoken_of: Sequence[Statement], *, is_first: bool) -> bool:
+        """Whether a clause begins with somebody who is nobody of the speaker's.
 
-        A star, her cousin, a passer-by, somebody by a nickname, or 他 where nobody was named.
+        A star, her cousin, a passer-by, somebody by a nickname, or 他 where no clause before tells who that is.
+
+        Args:
+            is_first: no clause of the sentence before it is of the speaker or of somebody of the speaker's.
         """
         names = ("stranger", "third", "nickname")
         is_third = any(self._words[name].match(piece.folded) for name in names)
         if is_third and self._called(piece, spoken_of) is None:
             return True
-        pronoun = self._words["pronoun_subject"].match(piece.folded)
-        return pronoun is not None and _meant(pronoun.group(), spoken_of_now(spoken_of)) is None
+        is_unknown = is_first and not spoken_of_now(spoken_of)
+        return is_unknown and self._words["pronoun_subject"].match(piece.folded) is not None
 
     def _asserted(self, whole: _Piece, *, asks: bool) -> list[_Piece]:
         """The clauses that state something: without questions, conditions and what others said."""

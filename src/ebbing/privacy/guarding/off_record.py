@@ -26,7 +26,7 @@ LIKELY: Final = 0.75
 LIKELY_BY_MEANING: Final = 0.9
 """… and where its words say little: in everyday talk nearly all such messages ask for nothing, and would be lost."""
 LIKELY_BY_WORDS: Final = 0.6
-"""The same where there is nothing but its words."""
+"""Probability by its words alone from which a message is taken for one, where there is nothing but these."""
 SURE_BY_WORDS: Final = 0.95
 """The same by its words, whatever its meaning seems to be."""
 OPEN: Final = 0.02
@@ -43,8 +43,6 @@ _OF_ANSWERS: Final = re.compile(
     re.IGNORECASE,
 )
 """What a wish about answers names: "keep your answers short, no lists"."""
-_ASKS_TO_NOTE: Final = re.compile(r"^[^别莫不甭勿没]*(?:帮|替|给)我记")
-"""What asks to be noted down: 帮我记一下别买错牌子."""
 _OF_BEFORE: Final = re.compile(
     r"\b(?:that|last|just|previous|above|earlier)\b|刚 才|刚 刚|上 面|上 一|前 面|那 [句条段]"
 )
@@ -135,16 +133,12 @@ def _reach_by_wording(request: Asking) -> Request:
 
 
 def _own_clauses(text: str) -> Iterator[str]:
-    """Yield the clauses that may ask for the speaker.
-
-    Left out are wishes about answers, what is to be noted down, and what others are said to say.
-    """
+    """Yield the clauses that may ask for the speaker: none of a wish about answers, nor what others are said to say."""
     is_reported = False
     for sentence in sentences(text):
         for clause in CLAUSE.split(sentence):
             was_reported, is_reported = is_reported, _is_reported(clause)
-            is_a_wish = _OF_ANSWERS.search(clause) or _ASKS_TO_NOTE.search(clause)
-            if not (was_reported or is_reported or is_a_wish):
+            if not (was_reported or is_reported or _OF_ANSWERS.search(clause)):
                 yield clause
         is_reported = False
 

@@ -122,7 +122,7 @@ class OutdatedMemories:
     in_company: bool
     """Whether the messages are part of a running talk, or of one among several people."""
     stored_before: Sequence[MemoryRecord] = ()
-    """What was said before the messages, newest first. It counts in a running talk, whenever it was."""
+    """The newest stored messages, newest first. What was said last before the new ones counts in a running talk."""
     _judged: dict[tuple[str, int, str], float] = field(default_factory=dict)
 
     async def find(
@@ -148,13 +148,12 @@ class OutdatedMemories:
             return {}
         stating: list[_WithVector] = []
         turns_before: list[str] = []
-        stored_before = self.stored_before if self.in_company else ()
-        before = next(filter(None, map(_text_before, stored_before)), "")
+        before = self._said_before(messages)
         for message in _with_vectors(messages, model.model_id):
             if states_something(message.record):
                 stating.append(message)
                 turns_before.append(before)
-            before = _text_before(message.record)
+            before = _text_before(message.record) or before
         if not stating:
             return {}
         new = [each for each in _with_vectors(new_memories, model.model_id) if is_open_to_doubt(each.record)]
@@ -166,6 +165,14 @@ class OutdatedMemories:
                 if memory.record.id not in besides:
                     pairs.append(pair)
         return await self._judge(model, pairs)
+
+    def _said_before(self, messages: Sequence[Insert]) -> str:
+        """Return what was said last before the messages of a running talk; "" where they are of none."""
+        if not self.in_company or not messages:
+            return ""
+        first = messages[0].record.created_at
+        texts = (_text_before(record) for record in self.stored_before if record.created_at <= first)
+        return next(filter(None, texts), "")
 
     async def endings(
         self, messages: Sequence[Insert], *, new_memories: Sequence[Insert], scope: Scope, now: datetime
