@@ -223,7 +223,8 @@ async def store_extraction(
     """Store what was read of messages, and the messages."""
     facts = with_literal_evidence(extraction.facts, screened)
     in_company = await is_in_company(screened, store=deps.store, scope=context.scope)
-    outdated = OutdatedMemories(deps.store, deps.change_model, in_company, extraction.stored_before)
+    said_before = extraction.stored_before
+    outdated = OutdatedMemories(deps.store, deps.change_model, in_company, said_before)
     is_by_rules = bool(episodes) and extraction.llm is None and extraction.failed is None and statement is None
     drafts = [(fact, fact_draft(fact, screened[fact.source], context=context)) for fact in facts]
     if any(fact.tentative for fact in facts):

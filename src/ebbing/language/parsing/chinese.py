@@ -107,13 +107,7 @@ class ChineseReader:
         return statements
 
     def _is_of_a_third(self, piece: _Piece, spoken_of: Sequence[Statement], *, is_first: bool) -> bool:
-        """Whether a clause begins with somebody who is nobody of the speaker's.
-
-        A star, her cousin, a passer-by, somebody by a nickname, or 他 where no clause before tells who that is.
-
-        Args:
-            is_first: no clause of the sentence before it is of the speaker or of somebody of the speaker's.
-        """
+        """Whether a clause begins with nobody of the speaker's: a star, a nickname, 他 whom nothing before names."""
         names = ("stranger", "third", "nickname")
         is_third = any(self._words[name].match(piece.folded) for name in names)
         if is_third and self._called(piece, spoken_of) is None:

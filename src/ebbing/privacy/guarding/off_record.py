@@ -93,7 +93,9 @@ def possible_request(text: str) -> PossibleRequest:
 
 def is_likely(possible: PossibleRequest, probability: float) -> bool:
     """Return whether a message is taken for a request, by its words and by what they and its meaning say together."""
-    return probability >= (LIKELY if possible.probability >= LIKELY_BY_WORDS else LIKELY_BY_MEANING)
+    say_little = possible.probability < LIKELY_BY_WORDS
+    least = LIKELY_BY_MEANING if say_little else LIKELY
+    return probability >= least
 
 
 def request_by_rules(text: str) -> Request | None:

@@ -171,8 +171,12 @@ class OutdatedMemories:
         if not self.in_company or not messages:
             return ""
         first = messages[0].record.created_at
-        texts = (_text_before(record) for record in self.stored_before if record.created_at <= first)
-        return next(filter(None, texts), "")
+        for record in self.stored_before:
+            if record.created_at <= first:
+                text = _text_before(record)
+                if text:
+                    return text
+        return ""
 
     async def endings(
         self, messages: Sequence[Insert], *, new_memories: Sequence[Insert], scope: Scope, now: datetime

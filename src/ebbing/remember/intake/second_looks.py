@@ -63,5 +63,6 @@ async def _by_meaning(possible: Mapping[str, PossibleRequest], deps: AddDeps) ->
     for (text, each), vector in zip(possible.items(), vectors, strict=True):
         if vector is not None:
             [probability] = model.judge([each.probability], [vector])
-            requests[text] = each.request if is_likely(each, probability) else None
+            asks = is_likely(each, probability)
+            requests[text] = each.request if asks else None
     return requests
