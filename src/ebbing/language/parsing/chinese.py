@@ -113,7 +113,8 @@ class ChineseReader:
         if is_third and self._called(piece, spoken_of) is None:
             return True
         is_unknown = is_first and not spoken_of_now(spoken_of)
-        return is_unknown and self._words["pronoun_subject"].match(piece.folded) is not None
+        pronoun = self._words["pronoun_subject"].match(piece.folded)
+        return is_unknown and pronoun is not None
 
     def _asserted(self, whole: _Piece, *, asks: bool) -> list[_Piece]:
         """The clauses that state something: without questions, conditions and what others said."""

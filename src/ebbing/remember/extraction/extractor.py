@@ -121,11 +121,14 @@ async def with_talk_before(
         rows = rows[np.argpartition(shard.created[rows], -_GAME_MESSAGES)[-_GAME_MESSAGES:]]
     own_ids = {each.message.id for each in screened}
     stored = await store.get(scope, [shard.id_of(int(row)) for row in rows])
-    records = [record for record in stored if own_ids.isdisjoint(record.provenance.source_ids)]
-    newest_first = sorted(records, key=attrgetter("created_at", "id"), reverse=True)
-    before = _messages(newest_first)
     first = screened[0].message
     said_at = first.timestamp or now
+    records = [
+        record for record in stored if record.created_at <= said_at and own_ids.isdisjoint(record.provenance.source_ids)
+    ]
+    by_time = attrgetter("created_at", "id")
+    newest_first = sorted(records, key=by_time, reverse=True)
+    before = _messages(newest_first)
     same_talk = [each for each in before if timedelta() <= said_at - (each.timestamp or now) <= SAME_TALK]
     of_a_game = _places_in_a_game(screened, same_talk)
     last = before[-1] if before and before[-1] in same_talk else None

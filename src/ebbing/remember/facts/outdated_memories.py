@@ -122,7 +122,7 @@ class OutdatedMemories:
     in_company: bool
     """Whether the messages are part of a running talk, or of one among several people."""
     stored_before: Sequence[MemoryRecord] = ()
-    """The newest stored messages, newest first. What was said last before the new ones counts in a running talk."""
+    """What was said before the messages, newest first. The last of it counts in a running talk."""
     _judged: dict[tuple[str, int, str], float] = field(default_factory=dict)
 
     async def find(
@@ -148,7 +148,9 @@ class OutdatedMemories:
             return {}
         stating: list[_WithVector] = []
         turns_before: list[str] = []
-        before = self._said_before(messages)
+        stored_before = self.stored_before if self.in_company else ()
+        texts_before = map(_text_before, stored_before)
+        before = next(filter(None, texts_before), "")
         for message in _with_vectors(messages, model.model_id):
             if states_something(message.record):
                 stating.append(message)
@@ -156,7 +158,8 @@ class OutdatedMemories:
             before = _text_before(message.record) or before
         if not stating:
             return {}
-        new = [each for each in _with_vectors(new_memories, model.model_id) if is_open_to_doubt(each.record)]
+        unstored = _with_vectors(new_memories, model.model_id)
+        new = [each for each in unstored if is_open_to_doubt(each.record)]
         near = await self._near(stating, new, model_id=model.model_id, scope=scope, now=now, sure_again=sure_again)
         pairs: list[_Pair] = []
         for message, before, memories in zip(stating, turns_before, near, strict=True):
@@ -165,18 +168,6 @@ class OutdatedMemories:
                 if memory.record.id not in besides:
                     pairs.append(pair)
         return await self._judge(model, pairs)
-
-    def _said_before(self, messages: Sequence[Insert]) -> str:
-        """Return what was said last before the messages of a running talk; "" where they are of none."""
-        if not self.in_company or not messages:
-            return ""
-        first = messages[0].record.created_at
-        for record in self.stored_before:
-            if record.created_at <= first:
-                text = _text_before(record)
-                if text:
-                    return text
-        return ""
 
     async def endings(
         self, messages: Sequence[Insert], *, new_memories: Sequence[Insert], scope: Scope, now: datetime
