@@ -93,8 +93,8 @@ def possible_request(text: str) -> PossibleRequest:
 
 def is_likely(possible: PossibleRequest, probability: float) -> bool:
     """Return whether a message is taken for a request, by its words and by what they and its meaning say together."""
-    say_little = possible.probability < LIKELY_BY_WORDS
-    least = LIKELY_BY_MEANING if say_little else LIKELY
+    says_little = possible.probability < LIKELY_BY_WORDS
+    least = LIKELY_BY_MEANING if says_little else LIKELY
     return probability >= least
 
 

@@ -122,7 +122,7 @@ class OutdatedMemories:
     in_company: bool
     """Whether the messages are part of a running talk, or of one among several people."""
     stored_before: Sequence[MemoryRecord] = ()
-    """What was said before the messages, newest first. The last of it counts in a running talk."""
+    """What was said before the messages, newest first: the newest stands before the first of them in a running talk."""
     _judged: dict[tuple[str, int, str], float] = field(default_factory=dict)
 
     async def find(
